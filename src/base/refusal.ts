@@ -1,0 +1,111 @@
+/**
+ * Every answer of ours that says no, in one table: name → status, type, code and message. `{x}` is filled from the values
+ * given to `refuse`. Codes: shared contract of the interface (400s carry `invalid_request_error` unless clients branch on a narrower one).
+ * Each name is a heading in docs/reference/errors.md.
+ */
+const badRequest = { status: 400, type: 'invalid_request_error', code: 'invalid_request_error' } as const;
+
+export const refusals = {
+  missing_parameter: { ...badRequest, message: "Missing required parameter: '{param}'." },
+  invalid_type: { ...badRequest, message: "Invalid type for '{param}': expected {expected}, but got {got} instead." },
+  invalid_value: { ...badRequest, message: "Invalid value for '{param}': {why}" },
+  out_of_range: { ...badRequest, message: "Invalid '{param}': expected a value {expected}, but got {got} instead." },
+  unsupported_content: { ...badRequest, message: "The model '{model}' does not accept {content} input ('{param}'). It accepts: {accepted}." },
+  malformed_json: { ...badRequest, message: 'We could not parse the JSON body of your request: {why}' },
+  wrong_content_type: { ...badRequest, message: "Unsupported content type '{got}'. Send the body as application/json." },
+  vendor_bad_request: { ...badRequest, message: '{message}' },
+  context_length_exceeded: { ...badRequest, code: 'context_length_exceeded', message: '{message}' },
+  content_policy_violation: { ...badRequest, code: 'content_policy_violation', message: '{message}' },
+  missing_api_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    message: "You didn't provide an API key. Send it in the Authorization header: 'Authorization: Bearer YOUR_KEY'.",
+  },
+  invalid_api_key: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key', message: 'Incorrect API key provided: {key}. Create keys in the console.' },
+  model_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'model_not_found',
+    message: "The model '{model}' does not exist or you do not have access to it.",
+  },
+  unknown_url: { status: 404, type: 'invalid_request_error', code: 'unknown_url', message: 'Invalid URL ({method} {path})' },
+  method_not_supported: {
+    status: 405,
+    type: 'invalid_request_error',
+    code: 'method_not_supported',
+    message: "The method {method} is not supported for {path}. Use {allowed}.",
+  },
+  request_too_large: {
+    status: 413,
+    type: 'invalid_request_error',
+    code: 'request_too_large',
+    message: 'The request body is larger than the limit of {limit} bytes.',
+  },
+  rate_limit_requests: {
+    status: 429,
+    type: 'requests',
+    code: 'rate_limit_exceeded',
+    message: 'Rate limit reached for requests: limit {limit} per minute. Please try again in {seconds}s.',
+  },
+  rate_limit_tokens: {
+    status: 429,
+    type: 'tokens',
+    code: 'rate_limit_exceeded',
+    message: 'Rate limit reached for tokens: limit {limit} per minute, requested {requested}. Please try again in {seconds}s.',
+  },
+  rate_limit_concurrency: {
+    status: 429,
+    type: 'requests',
+    code: 'rate_limit_exceeded',
+    message: 'Too many requests at once: limit {limit}. Wait for one to finish.',
+  },
+  insufficient_quota: {
+    status: 429,
+    type: 'insufficient_quota',
+    code: 'insufficient_quota',
+    message: 'You exceeded your current quota, please check your plan and billing details.',
+  },
+  server_error: {
+    status: 500,
+    type: 'server_error',
+    code: 'server_error',
+    message: 'The server had an error while processing your request. Sorry about that! (request id: {id})',
+  },
+  unavailable: {
+    status: 503,
+    type: 'service_unavailable_error',
+    code: null,
+    message: 'The service is temporarily unavailable: {why}. Please retry later. (request id: {id})',
+  },
+} as const;
+
+export type RefusalName = keyof typeof refusals;
+
+/** A client-facing no. Thrown by `refuse`; only api/errors.ts knows how it looks on the wire. */
+export class Refusal extends Error {
+  readonly refusal: RefusalName;
+  readonly param: string | null;
+  /** Milliseconds after which the client may try again; becomes `retry-after`. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(refusal: RefusalName, message: string, param: string | null, retryAfterMs: number | undefined) {
+    super(message);
+    this.refusal = refusal;
+    this.param = param;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export type RefusalValues = Readonly<Record<string, string | number>>;
+
+/** Builds the refusal `name`; `values` fill its message, and `values.param` names the parameter at fault. */
+export function refusal(name: RefusalName, values: RefusalValues = {}, retryAfterMs?: number): Refusal {
+  const message = refusals[name].message.replace(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''));
+  return new Refusal(name, message, values['param'] === undefined ? null : String(values['param']), retryAfterMs);
+}
+
+/** Throws the refusal `name` of the table. */
+export function refuse(name: RefusalName, values: RefusalValues = {}, retryAfterMs?: number): never {
+  throw refusal(name, values, retryAfterMs);
+}

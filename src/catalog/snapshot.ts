@@ -1,0 +1,93 @@
+import type { Nano } from '../base/money.ts';
+import type { Measure } from '../base/quantities.ts';
+
+/** Nano-yuan per million units of each measure (per million tokens; per million images, seconds, characters or requests). */
+export type Rates = Readonly<Partial<Record<Measure, Nano>>>;
+
+/** Strictly more input tokens than this (cache reads and writes count) reprices the whole request; a measure that the tier lacks keeps its base rate. */
+export interface PriceTier {
+  readonly aboveInputTokens: number;
+  readonly rates: Rates;
+}
+
+export interface Price {
+  readonly rates: Rates;
+  readonly tiers: readonly PriceTier[];
+  /** Rates by variant (`1024x1024/hd`, `720p`); wins over `rates` for the measure that the model's kind is sold by. */
+  readonly by: Readonly<Record<string, Nano>>;
+}
+
+export type ModelKind = 'chat' | 'completion' | 'embedding' | 'image' | 'transcription' | 'speech' | 'rerank' | 'moderation' | 'video';
+
+export interface Model {
+  readonly id: string;
+  readonly ownedBy: string;
+  readonly kind: ModelKind;
+  /** Unix seconds, fixed once recorded. */
+  readonly created: number;
+  /** Tokens; undefined = not known, then not enforced. */
+  readonly context: number | undefined;
+  readonly outputTokensMax: number | undefined;
+  /** Undefined = unrestricted. */
+  readonly modalities: { readonly in: readonly string[]; readonly out: readonly string[] } | undefined;
+  /** Output tokens per second at most, for models that think unseen. */
+  readonly topSpeed: number | undefined;
+  readonly durations: readonly number[] | undefined;
+  readonly shutdownDate: string | undefined;
+  readonly price: Price;
+}
+
+export interface GroupLimits {
+  readonly rpm: number | undefined;
+  readonly tpm: number | undefined;
+  readonly concurrency: number | undefined;
+}
+
+export interface Group {
+  readonly name: string;
+  /** Price multiplier in millionths: 1.0 = 1_000_000n. */
+  readonly multiplierPpm: bigint;
+  readonly limits: GroupLimits;
+}
+
+/** vendor + base URL + secret + weight. */
+export interface Channel {
+  readonly name: string;
+  readonly vendor: string;
+  readonly baseUrl: string | undefined;
+  readonly secret: string | undefined;
+  readonly groups: readonly string[];
+  /** Lower first. */
+  readonly priority: number;
+  readonly weight: number;
+  /** Public model id → the vendor's id. */
+  readonly models: ReadonlyMap<string, string>;
+}
+
+/** One channel that can serve one model; what routing picks among. */
+export interface Candidate {
+  readonly channel: Channel;
+  readonly id: string;
+  readonly priority: number;
+  readonly weight: number;
+  readonly upstreamModel: string;
+}
+
+/** What a group may buy: a model, at that group's multiplier, from these channels. */
+export interface Offer {
+  readonly model: Model;
+  readonly group: Group;
+  readonly candidates: readonly Candidate[];
+}
+
+/** Everything an admission needs to know about what is sold, immutable, swapped whole on change. */
+export interface Snapshot {
+  readonly version: string;
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Undefined when the model does not exist or the group may not use it: the client cannot tell which. */
+  offer(group: string, model: string): Offer | undefined;
+  /** The models that the group can reach, by id. */
+  listing(group: string): readonly Model[];
+}

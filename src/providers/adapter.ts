@@ -1,0 +1,120 @@
+import type { Capability } from '../base/capability.ts';
+import type { Fault } from '../base/fault.ts';
+import type { Quantities } from '../base/quantities.ts';
+
+/**
+ * One client request as an adapter sees it. Read-only: a retry on another channel reuses it.
+ * The hub format is OpenAI's chat completion (DESIGN §4).
+ */
+export interface Call {
+  /** The client's body, parsed and validated by api/. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The client's body as it was sent. An adapter of the same format edits spans of these bytes and never re-encodes them. */
+  readonly bytes: Buffer;
+  /** The id the client wrote in `model`, and what answers carry in `model`. */
+  readonly publicModel: string;
+  /** The vendor's id for it. */
+  readonly upstreamModel: string;
+  /** The client asked for a stream. */
+  readonly stream: boolean;
+  /** The client set `stream_options.include_usage`. */
+  readonly includeUsage: boolean;
+  /** Ask the vendor for a stream: always when `stream`, and for whole answers when money is short (till.md §5). */
+  readonly streamUpstream: boolean;
+  /** Set only when the reserve pays for fewer output tokens than the client (or the model) would allow: then this is the vendor's limit. */
+  readonly outputTokensMax: number | undefined;
+  /** Id of the answer: `chatcmpl-…`. */
+  readonly answerId: string;
+  /** Unix seconds, for answers whose vendor gives no time of its own. */
+  readonly created: number;
+}
+
+/** What to send: `path` is appended to the channel's base URL. */
+export interface Ask {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** A whole answer in the client's format. `quantities` is undefined when the vendor told no usage; then `outputText` is what to count. */
+export interface Answer {
+  readonly body: Buffer;
+  readonly quantities: Quantities | undefined;
+  readonly upstreamId: string | undefined;
+  readonly outputText: string;
+}
+
+/** What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by this. */
+export interface StreamMeter {
+  /** The vendor's own count, as soon as it has told it. */
+  quantities: Quantities | undefined;
+  /** Bytes of text, reasoning and tool arguments delivered so far: the measure of progress, and of the charge when there is no count. */
+  outputBytes: number;
+  /** The client was given its finish reason. */
+  finished: boolean;
+  /** The vendor has said all that it will say (`[DONE]`, or its format's last event): settle now, do not wait for the socket. */
+  done: boolean;
+  /** The vendor reported an error inside the stream. Nothing after it is forwarded. */
+  fault: Fault | undefined;
+  upstreamId: string | undefined;
+}
+
+/**
+ * One vendor stream on its way to one client. Synchronous and pure: bytes in, cut anywhere; complete client events out, as `latin1` strings
+ * (one character a byte) so that untouched bytes stay untouched. Never emits the final `data: [DONE]`: the pipeline does, after the charge is committed.
+ */
+export interface StreamTranslator {
+  readonly meter: StreamMeter;
+  /** Returns the client's bytes for this piece, `''` when there are none yet. */
+  push(piece: Buffer): string;
+  /** The vendor closed the stream (or `meter.done`). Returns what was held back: a missing usage chunk, for instance. Sets `meter.fault` when the terminal event never came. */
+  end(): string;
+  /** Money ended: the client's last events with finish reason `length`, usage included when it asked. */
+  cutShort(quantities: Quantities): string;
+}
+
+/** A vendor stream put together into a whole answer, for clients that did not ask for a stream. */
+export interface StreamCollector {
+  readonly meter: StreamMeter;
+  push(piece: Buffer): void;
+  /** The answer so far; `cut` gives it finish reason `length` and those quantities as its usage. */
+  answer(cut?: Quantities): Answer;
+}
+
+/**
+ * One capability in one wire format. Pure: no I/O, no clock, no ledger, no framework; writes to no client and knows no price.
+ * `read` returns a Fault when a reply with a good status cannot be read or is an error in disguise.
+ */
+export interface Adapter {
+  ask(call: Call): Ask;
+  read(reply: Buffer, contentType: string, call: Call): Answer | Fault;
+  stream(call: Call): StreamTranslator;
+  collect(call: Call): StreamCollector;
+  fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): Fault;
+}
+
+export function isFault(result: Answer | Fault): result is Fault {
+  return 'kind' in result;
+}
+
+/** Where and how to reach one vendor with one secret, resolved once per channel. */
+export interface Destination {
+  readonly origin: string;
+  /** Path prefix of the base URL, without a trailing slash. */
+  readonly prefix: string;
+}
+
+/** Whom we buy from: data plus quirks, thin. */
+export interface Vendor {
+  /** As written in the configuration file. */
+  readonly id: string;
+  /** The `owned_by` that its models carry where the catalogue says nothing. */
+  readonly ownedBy: string;
+  /** Default base URL (wire-formats §5.0); absent when every installation has its own, and then `base_url` is required. */
+  readonly baseUrl?: string;
+  /** Headers that prove who we are. Local servers may have no secret. */
+  readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
+  /** Environment variables that make a channel when there is no configuration. */
+  readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
+  readonly speaks: Readonly<Partial<Record<Capability, Adapter>>>;
+}

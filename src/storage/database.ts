@@ -1,0 +1,55 @@
+import type { Kysely } from 'kysely';
+
+/** What goes into and comes out of SQL. Integers come out as bigint, always, from both databases. Booleans are 0 and 1. */
+export type SqlValue = string | bigint | number | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+/** One statement; placeholders are `$1`, `$2`, … on both databases. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+/**
+ * A transaction's body: yields statements, receives their rows, returns its result. A generator, because the same text then runs
+ * statement by statement over the network (PostgreSQL) and in one go inside SQLite's thread, with no await between statements there.
+ */
+export type Script<T> = Generator<Statement, T, readonly Row[]>;
+
+/** A named script that lives where the database runs: `call` sends only its input. Input and output must survive structured clone. */
+export type Procedures = Readonly<Record<string, (input: never) => Script<unknown>>>;
+
+/**
+ * How a statement failed. `constraint` is deterministic (resending cannot help); `unknown` means that it may or may not have been
+ * committed (lost connection, timeout); `busy` that it certainly was not and may be sent again.
+ */
+export type DatabaseErrorKind = 'constraint' | 'unknown' | 'busy' | 'other';
+
+export class DatabaseError extends Error {
+  readonly kind: DatabaseErrorKind;
+  constructor(kind: DatabaseErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+export interface Database {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** For everything that is not on a hot path. Integer columns are bigint in its rows too. */
+  readonly kysely: Kysely<unknown>;
+  /** One statement, autocommitted. */
+  query(sql: string, params?: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Runs the script in one transaction (SQLite: BEGIN IMMEDIATE; PostgreSQL: READ COMMITTED). Throws what the script throws, after a rollback. */
+  transact<T>(script: () => Script<T>): Promise<T>;
+  /** Like `transact` with a REPEATABLE READ, read-only snapshot. */
+  snapshot<T>(script: () => Script<T>): Promise<T>;
+  /** Runs a registered procedure in one transaction, where the database lives (SQLite's thread). */
+  call<Input, Output>(procedure: string, input: Input): Promise<Output>;
+  close(): Promise<void>;
+}
+
+/** A step of the schema: the same text for both databases, or one for each. Forward only; ids sort by room and number, e.g. `0002-ledger`. */
+export interface Migration {
+  readonly id: string;
+  readonly statements: readonly (string | { readonly sqlite: string; readonly postgres: string })[];
+}

@@ -1,0 +1,27 @@
+import type { SqlValue } from '../storage/database.ts';
+
+/**
+ * The columns of a usage record that the gateway fills, in the order of `Charge.record` (ledger/contract.ts). The till adds
+ * `id`, `account`, `cost` and `shortfall` and inserts the row in the transaction of the charge.
+ */
+export const recordColumns = [
+  { name: 'key_id', type: 'text' },
+  { name: 'reserved_at', type: 'bigint' }, // wall clock, ms: when the money was reserved; decides the window of limits
+  { name: 'finished_at', type: 'bigint' },
+  { name: 'capability', type: 'text' },
+  { name: 'model', type: 'text' },
+  { name: 'group_name', type: 'text' },
+  { name: 'channel', type: 'text' },
+  { name: 'upstream_id', type: 'text' },
+  { name: 'status', type: 'text' }, // 'ok' | 'cut' (vendor) | 'left' (client) | 'length' (money) | 'error'
+  { name: 'stream', type: 'bigint' }, // 0 | 1
+  { name: 'estimated', type: 'bigint' }, // 0 | 1: counted by us because the vendor told no usage
+  { name: 'first_byte_ms', type: 'bigint' },
+  { name: 'duration_ms', type: 'bigint' },
+  { name: 'attempts', type: 'bigint' },
+  { name: 'input_tokens', type: 'bigint' }, // all input, cached included
+  { name: 'output_tokens', type: 'bigint' }, // all output, reasoning included
+  { name: 'lines', type: 'text' }, // JSON: [[measure, quantity, price nano per million, cost nano], …], adds up to `cost`
+] as const satisfies readonly { readonly name: string; readonly type: 'text' | 'bigint' }[];
+
+export type RecordValues = readonly SqlValue[];
