@@ -1,0 +1,61 @@
+// src/ → dist/: the command line, and each thread entry beside it. Everything is bundled but the native SQLite: one file opens faster than two thousand.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import { root, sourcesHash } from './sources.mjs';
+
+const hash = sourcesHash();
+const fresh = join(root, 'node_modules', '.cache', `dist-${process.pid}`);
+const dist = join(root, 'dist');
+
+const result = await build({
+  absWorkingDir: root,
+  entryPoints: { tollgate: 'src/cli/main.ts', ...threads() },
+  outdir: fresh,
+  bundle: true,
+  splitting: true, // what a command does not use is not read
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  external: ['@photostructure/sqlite', 'pg-native'],
+  sourcemap: true,
+  sourcesContent: false,
+  metafile: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  banner: { js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);" },
+});
+writeFileSync(join(fresh, 'LICENSES.txt'), licenses(Object.keys(result.metafile.inputs)));
+writeFileSync(join(fresh, '.sources'), hash);
+replace(dist, fresh);
+
+const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+process.stdout.write(`dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
+
+/** Files named `…-thread.ts` run in a worker thread and are found beside the file that starts them. */
+function threads() {
+  const files = readdirSync(join(root, 'src'), { recursive: true }).filter((file) => file.endsWith('-thread.ts'));
+  return Object.fromEntries(files.map((file) => [basename(file, '.ts'), join('src', file)]));
+}
+
+/** The licences of what was bundled travel with it. */
+function licenses(inputs) {
+  const packages = new Set(inputs.map((input) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[0]).filter(Boolean));
+  return [...packages].sort().map(license).join('\n');
+}
+
+function license(folder) {
+  const about = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const file = readdirSync(join(root, folder)).find((name) => /^licen[cs]e/i.test(name));
+  const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8');
+  return `${about.name} ${about.version} (${about.license})\n\n${text}\n${'-'.repeat(80)}`;
+}
+
+/** By renaming, so that a gateway or a test that runs meanwhile never sees half a build. */
+function replace(target, source) {
+  const old = `${source}-old`;
+  mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true });
+  if (existsSync(target)) renameSync(target, old);
+  renameSync(source, target);
+  rmSync(old, { recursive: true, force: true });
+}

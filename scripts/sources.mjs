@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+/** Where the build leaves the hash of what it was made of. */
+export const stampFile = join(root, 'dist', '.sources');
+const inputs = ['src', 'sim', 'scripts', 'package-lock.json'];
+
+/** One hash of everything that decides what is in dist/. Tests are left out, so that editing one does not rebuild. */
+export function sourcesHash() {
+  const hash = createHash('sha256');
+  for (const file of inputs.flatMap((input) => filesUnder(input)).sort()) {
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function filesUnder(path) {
+  const full = join(root, path);
+  if (!existsSync(full)) return [];
+  if (/\.\w+$/.test(path)) return path.includes('.test.') ? [] : [path];
+  return readdirSync(full, { withFileTypes: true }).flatMap((entry) => {
+    const child = `${path}/${entry.name}`;
+    if (entry.isDirectory()) return filesUnder(child);
+    return entry.name.includes('.test.') ? [] : [child];
+  });
+}
+
+/** The hash of the sources that dist/ was built from; undefined when there is none. */
+export function builtHash() {
+  return existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : undefined;
+}
