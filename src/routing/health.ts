@@ -1,0 +1,118 @@
+import type { Fault, FaultKind } from '../base/fault.ts';
+import type { Random } from '../base/random.ts';
+import { Breaker } from './breaker.ts';
+import type { Weighted } from './candidate.ts';
+
+/** Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can bring it there. */
+export const breakersMax = 10_000;
+/** What a client is told to wait when no channel says how long it will be away. */
+export const retryLaterMs = 5_000;
+
+/** One channel as an operator sees it. */
+export interface ChannelState {
+  readonly breaker: 'closed' | 'open' | 'half-open';
+  /** Set while no request may use the channel, and why. */
+  readonly shut: { readonly because: FaultKind; readonly forMs: number } | undefined;
+  /** Failures among the last `results` requests. */
+  readonly failures: number;
+  readonly results: number;
+  readonly lastFault: FaultKind | undefined;
+}
+
+const untouched: ChannelState = { breaker: 'closed', shut: undefined, failures: 0, results: 0, lastFault: undefined };
+
+/** Classes of candidates, best first: 0 healthy, 1 healthy without weight, 2 and 3 the same with an open breaker. */
+const unusable = 4;
+
+/**
+ * What this process knows of its channels, one breaker for each candidate id. `now` is everywhere in milliseconds of one steady clock.
+ * Every attempt that reached a vendor ends in `answered` or `faulted`, an attempt that a client left in neither.
+ */
+export class Health {
+  private readonly breakers = new Map<string, Breaker>();
+
+  /** The vendor delivered. */
+  answered(id: string, now: number): void {
+    this.breaker(id).answered(now);
+  }
+
+  faulted(id: string, fault: Fault, now: number): void {
+    this.breaker(id).faulted(fault, now);
+  }
+
+  /**
+   * The candidate to try next: healthy before failing, then the lowest priority, then by weight. Undefined when all were tried or are shut.
+   * Picking an open breaker's candidate makes it the probe.
+   */
+  pick<C extends Weighted>(candidates: readonly C[], tried: readonly C[], now: number, random: Random): C | undefined {
+    let best: C | undefined;
+    let bestClass = unusable;
+    let total = 0;
+    for (const candidate of candidates) {
+      const rank = tried.includes(candidate) ? unusable : this.classOf(candidate, now);
+      if (rank === unusable || rank > bestClass) continue;
+      if (best === undefined || rank < bestClass || candidate.priority < best.priority) total = 0;
+      else if (candidate.priority > best.priority) continue;
+      const share = candidate.weight || 1;
+      total += share;
+      if (total === share || random() * total < share) best = candidate;
+      bestClass = rank;
+    }
+    if (best !== undefined) this.claim(best.id, now);
+    return best;
+  }
+
+  /** For the final 503: how long until the first of these channels is open again, `retryLaterMs` when one of them is not shut. */
+  retryAfterMs(candidates: readonly Weighted[], now: number): number {
+    let soonest = Infinity;
+    for (const { id } of candidates) {
+      const leftMs = (this.breakers.get(id)?.shutUntil ?? 0) - now;
+      if (leftMs <= 0) return retryLaterMs;
+      soonest = Math.min(soonest, leftMs);
+    }
+    return soonest === Infinity ? retryLaterMs : Math.ceil(soonest);
+  }
+
+  state(id: string, now: number): ChannelState {
+    const breaker = this.breakers.get(id);
+    if (breaker === undefined) return untouched;
+    const { shutBy, shutUntil, failures, results, lastFault, open } = breaker;
+    return {
+      breaker: !open ? 'closed' : breaker.probeDue(now) && now >= shutUntil ? 'half-open' : 'open',
+      shut: shutBy !== undefined && now < shutUntil ? { because: shutBy, forMs: Math.ceil(shutUntil - now) } : undefined,
+      failures,
+      results,
+      lastFault,
+    };
+  }
+
+  private classOf(candidate: Weighted, now: number): number {
+    const spare = candidate.weight > 0 ? 0 : 1;
+    const breaker = this.breakers.get(candidate.id);
+    if (breaker === undefined) return spare;
+    if (now < breaker.shutUntil) return unusable;
+    return breaker.open && !breaker.probeDue(now) ? spare + 2 : spare;
+  }
+
+  private claim(id: string, now: number): void {
+    const breaker = this.breakers.get(id);
+    if (breaker?.open) breaker.claimProbe(now);
+  }
+
+  private breaker(id: string): Breaker {
+    let breaker = this.breakers.get(id);
+    if (breaker === undefined) {
+      breaker = new Breaker();
+      this.breakers.set(id, breaker);
+      if (this.breakers.size > breakersMax) this.forgetOldest();
+    }
+    return breaker;
+  }
+
+  private forgetOldest(): void {
+    for (const id of this.breakers.keys()) {
+      this.breakers.delete(id);
+      return;
+    }
+  }
+}
