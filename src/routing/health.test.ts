@@ -68,24 +68,33 @@ describe('picking', () => {
     });
     const shape = fc.record({ priority: fc.integer({ min: 0, max: 2 }), weight: fc.integer({ min: 0, max: 3 }) });
     fc.assert(
-      fc.property(fc.array(shape, { minLength: 1, maxLength: 6 }), fc.array(event, { maxLength: 80 }), fc.integer(), (shapes, events, randomSeed) => {
-        const [all, random, subject] = [shapes.map((s, i) => channel(String(i), s.priority, s.weight)), seededRandom(randomSeed), new Health()];
-        let time = 0;
-        for (const { id, kind, retryAfterMs, passMs } of events) {
-          time += passMs;
-          if (kind === 'ok') subject.answered(String(id), time);
-          else subject.faulted(String(id), fault(kind, retryAfterMs), time);
-          const tried = all.slice(0, id % 3);
-          const usable = all.filter((c) => !tried.includes(c) && subject.state(c.id, time).shut === undefined);
-          const open = new Set(usable.filter((c) => subject.state(c.id, time).breaker === 'open').map((c) => c.id));
-          const picked = subject.pick(all, tried, time, random);
-          expect(picked === undefined).toBe(usable.length === 0);
-          if (picked === undefined) continue;
-          const rank = (c: Weighted): number => (open.has(c.id) ? 2_000 : 0) + (c.weight === 0 ? 1_000 : 0) + c.priority;
-          expect(usable).toContain(picked);
-          expect(rank(picked)).toBe(Math.min(...usable.map(rank)));
-        }
-      }),
+      fc.property(
+        fc.array(shape, { minLength: 1, maxLength: 6 }),
+        fc.array(event, { maxLength: 80 }),
+        fc.integer(),
+        (shapes, events, randomSeed) => {
+          const [all, random, subject] = [
+            shapes.map((s, i) => channel(String(i), s.priority, s.weight)),
+            seededRandom(randomSeed),
+            new Health(),
+          ];
+          let time = 0;
+          for (const { id, kind, retryAfterMs, passMs } of events) {
+            time += passMs;
+            if (kind === 'ok') subject.answered(String(id), time);
+            else subject.faulted(String(id), fault(kind, retryAfterMs), time);
+            const tried = all.slice(0, id % 3);
+            const usable = all.filter((c) => !tried.includes(c) && subject.state(c.id, time).shut === undefined);
+            const open = new Set(usable.filter((c) => subject.state(c.id, time).breaker === 'open').map((c) => c.id));
+            const picked = subject.pick(all, tried, time, random);
+            expect(picked === undefined).toBe(usable.length === 0);
+            if (picked === undefined) continue;
+            const rank = (c: Weighted): number => (open.has(c.id) ? 2_000 : 0) + (c.weight === 0 ? 1_000 : 0) + c.priority;
+            expect(usable).toContain(picked);
+            expect(rank(picked)).toBe(Math.min(...usable.map(rank)));
+          }
+        },
+      ),
     );
   });
 });
