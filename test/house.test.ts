@@ -1,0 +1,203 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { refusals } from '../src/base/refusal.ts';
+import { floorViolations, importViolations, unreachable } from './house/floors.ts';
+import { dependencyViolations, errorPageViolations, linkViolations, lockfileViolations, refusalFacts } from './house/papers.ts';
+import { filesBelow, isTest, parse, readSources } from './house/source.ts';
+import {
+  clockViolations,
+  consoleViolations,
+  fileLinesMax,
+  functionLinesMax,
+  leftoverViolations,
+  nameViolations,
+  sizeViolations,
+  vendorViolations,
+} from './house/style.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folders = ['src', 'sim', 'test', 'bench'].filter((folder) => existsSync(join(root, folder)));
+const sources = readSources(root, folders);
+const exists = (path: string) => existsSync(join(root, path));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'AGENTS.md', ...filesBelow(root, 'docs', '.md')];
+const knownVendors =
+  'openai azure anthropic claude gemini vertex bedrock cohere deepseek qwen dashscope moonshot zhipu minimax volcengine hunyuan xai mistral groq ' +
+  'together fireworks openrouter perplexity cerebras huggingface siliconflow ollama vllm llamacpp replicate fal kling runway';
+const vendorFiles = exists('src/providers/vendors') ? filesBelow(root, 'src/providers/vendors', '.ts') : [];
+const vendors = new Set([...knownVendors.split(' '), ...vendorFiles.map((path) => basename(path, '.ts'))]);
+
+const isRoot = (path: string) =>
+  isTest(path) || path.endsWith('-thread.ts') || ['src/main.ts', 'src/cli/main.ts', 'sim/main.ts', 'bench/main.ts'].includes(path);
+
+describe('the house as it stands', () => {
+  test('has files to check', () => {
+    expect(sources.length).toBeGreaterThan(20);
+    expect(sources.flatMap((source) => source.imports).length).toBeGreaterThan(20);
+  });
+  test('imports go down, never across or up', () => expect(sources.flatMap(floorViolations)).toEqual([]));
+  test('imports lead to files', () => expect(sources.flatMap((source) => importViolations(source, exists))).toEqual([]));
+  test('every file is reached from an entry or a test', () => expect(unreachable(sources, isRoot)).toEqual([]));
+  test('files and functions are short', () => expect(sources.flatMap(sizeViolations)).toEqual([]));
+  test('time and chance come in by argument', () => expect(sources.flatMap(clockViolations)).toEqual([]));
+  test('only the command line writes to the terminal', () => expect(sources.flatMap(consoleViolations)).toEqual([]));
+  test('names say something', () => expect(sources.flatMap(nameViolations)).toEqual([]));
+  test('vendors are named where vendors live', () => expect(sources.flatMap((source) => vendorViolations(source, vendors))).toEqual([]));
+  test('nothing is left unfinished', () => {
+    const texts = [...sources, ...pages.map((path) => ({ path, text: read(path) }))];
+    expect(texts.flatMap(({ path, text }) => leftoverViolations(path, text))).toEqual([]);
+  });
+  test('every refusal is explained to its reader', () =>
+    expect(errorPageViolations(read('docs/reference/errors.md'), refusals)).toEqual([]));
+  test('every dependency has its reason', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+    const names = Object.keys({ ...dependencies, ...devDependencies });
+    expect(dependencyViolations(read('docs/decisions/0002-dependencies.md'), names)).toEqual([]);
+  });
+  test('the lockfile names no host', () => expect(lockfileViolations(read('package-lock.json'))).toEqual([]));
+  test('links between pages lead somewhere', () => expect(pages.flatMap((path) => linkViolations(path, read(path), exists))).toEqual([]));
+  test('AGENTS.md can be read at once', () => expect(read('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80));
+});
+
+describe('each rule finds its violation', () => {
+  const floors = (path: string, text: string) => floorViolations(parse(path, text));
+
+  test('an import from the same floor, from above, or from the tests', () => {
+    expect(floors('src/ledger/a.ts', "import { x } from '../usage/x.ts';")).toHaveLength(1);
+    expect(floors('src/ledger/a.ts', "import type { x } from '../usage/x.ts';")).toHaveLength(1);
+    expect(floors('src/ledger/a.ts', "export * from '../gateway/x.ts';")).toHaveLength(1);
+    expect(floors('src/ledger/a.ts', "export { x } from '../../test/x.ts';")).toHaveLength(1);
+    expect(floors('src/ledger/a.ts', "await import('../api/x.ts');")).toHaveLength(1);
+    expect(floors('src/ledger/a.ts', "let x: import('../api/x.ts').X;")).toHaveLength(1);
+    expect(floors('src/attic/a.ts', '')).toHaveLength(1);
+    expect(floors('src/api/a.ts', "import '../main.ts';")).toHaveLength(1);
+    expect(floors('src/ledger/a.ts', "import { x } from '../storage/x.ts'; import { y } from './y.ts'; import 'pg';")).toEqual([]);
+    expect(floors('src/main.ts', "import { x } from './api/x.ts'; import { y } from './cli/y.ts';")).toEqual([]);
+    expect(floors('src/ledger/a.test.ts', "import { x } from '../api/x.ts';")).toEqual([]);
+  });
+
+  test('a simulator that borrows our reading, and a room that starts it', () => {
+    expect(floors('sim/a.ts', "import { x } from '../src/providers/x.ts';")).toHaveLength(1);
+    expect(floors('sim/a.ts', "import { x } from '../src/base/x.ts'; import { y } from '../src/http/y.ts';")).toEqual([]);
+    expect(floors('src/gateway/a.ts', "import { x } from '../../sim/x.ts';")).toHaveLength(1);
+    expect(floors('src/cli/a.ts', "import { x } from '../../sim/x.ts';")).toEqual([]);
+  });
+
+  test('an import without its ending, or of nothing', () => {
+    const check = (text: string) => importViolations(parse('src/base/a.ts', text), (path) => path === 'src/base/b.ts');
+    expect(check("import './b';")).toHaveLength(1);
+    expect(check("import './c.ts';")).toHaveLength(1);
+    expect(check("import './b.ts'; import 'pg';")).toEqual([]);
+  });
+
+  test('a file that nothing leads to', () => {
+    const files = [
+      parse('src/main.ts', "import './base/a.ts';"),
+      parse('src/base/a.ts', "import('./b.ts');"),
+      parse('src/base/b.ts', ''),
+      parse('src/base/c.ts', ''),
+    ];
+    expect(unreachable(files, (path) => path === 'src/main.ts')).toEqual(['src/base/c.ts']);
+  });
+
+  test('a long file and a long function of every kind', () => {
+    const check = (text: string, path = 'src/base/a.ts') => sizeViolations(parse(path, text));
+    const body = '\n'.repeat(functionLinesMax);
+    expect(check('\n'.repeat(fileLinesMax) + 'x;')).toHaveLength(1);
+    expect(check(`function f() {${body}}`)).toHaveLength(1);
+    expect(check(`const f = async () => {${body}};`)).toHaveLength(1);
+    expect(check(`class A { m() {${body}} }`)).toHaveLength(1);
+    expect(check(`const o = { *m() {${body}} };`)).toHaveLength(1);
+    expect(check(`function f() {${body}}`, 'src/base/a.test.ts')).toEqual([]);
+    expect(check(`function f() {${'\n'.repeat(functionLinesMax - 1)}}`)).toEqual([]);
+  });
+
+  test('a clock or a die of its own', () => {
+    const check = (text: string, path = 'src/api/a.ts') => clockViolations(parse(path, text));
+    for (const text of [
+      'Date.now()',
+      'const now = Date.now',
+      'Math.random()',
+      'performance.now()',
+      'process.hrtime.bigint()',
+      'new Date()',
+      'new Date',
+      'Date()',
+    ]) {
+      expect(check(text), text).toHaveLength(1);
+    }
+    for (const text of ['new Date(at)', 'clock.now()', '"Date.now()"', '// Date.now()']) expect(check(text), text).toEqual([]);
+    expect(check('Date.now()', 'src/base/a.ts')).toEqual([]);
+  });
+
+  test('a word to the terminal', () => {
+    expect(consoleViolations(parse('src/api/a.ts', 'console.log(1)'))).toHaveLength(1);
+    expect(consoleViolations(parse('src/cli/a.ts', 'console.log(1)'))).toEqual([]);
+  });
+
+  test('an empty name', () => {
+    const check = (path: string, text = '') => nameViolations(parse(path, text));
+    expect(check('src/base/utils.ts')).toHaveLength(1);
+    expect(check('src/base/string-helpers.ts')).toHaveLength(1);
+    expect(check('src/base/jsonEdit.ts')).toHaveLength(1);
+    expect(check('src/base/a.ts', 'class KeyManager {}')).toHaveLength(1);
+    expect(check('src/base/a.ts', 'const pathUtils = {};')).toHaveLength(1);
+    expect(check('src/base/json-edit.ts', 'const serviceTier = managed;')).toEqual([]);
+  });
+
+  test('a vendor in the pipeline', () => {
+    const check = (text: string, path = 'src/gateway/a.ts') => vendorViolations(parse(path, text), vendors);
+    for (const text of [
+      "if (vendor === 'groq') x();",
+      'const isOpenai = 1;',
+      'x(`${y}-deepseek`);',
+      "x = 'together';",
+      'x.anthropicVersion',
+    ]) {
+      expect(check(text), text).toHaveLength(1);
+    }
+    for (const text of ["x = 'put together again';", '// as OpenAI does', 'const coherent = 1;']) expect(check(text), text).toEqual([]);
+    expect(check("x = 'groq';", 'src/providers/vendors/groq.ts')).toEqual([]);
+  });
+
+  test('something left behind', () => {
+    for (const text of [
+      `// TO${'DO'} later`,
+      `// FIX${'ME'}`,
+      `it.${'only'}('x')`,
+      `describe.each([])['x'] || test.${'skip'}('y')`,
+      `cd /${'work'}/x`,
+    ]) {
+      expect(leftoverViolations('a.ts', text), text).toHaveLength(1);
+    }
+    expect(leftoverViolations('a.ts', 'test.skipIf(x)("y"); // see docs/root/x')).toEqual([]);
+  });
+
+  test('a refusal without a page, a page without a refusal, and a page that says otherwise', () => {
+    const table = { gone: { status: 404, type: 't', code: null, message: 'It is gone.' } };
+    const good = `# Errors\n\n## gone\n\n${refusalFacts(table.gone)}\n\nTo do: nothing.\n`;
+    expect(errorPageViolations(good, table)).toEqual([]);
+    expect(errorPageViolations('', table)).toHaveLength(1);
+    expect(errorPageViolations(good.replace('404', '410'), table)).toHaveLength(1);
+    expect(errorPageViolations(good.replace('To do: nothing.', ''), table)).toHaveLength(1);
+    expect(errorPageViolations(`${good}\n## other\n`, table)).toHaveLength(1);
+  });
+
+  test('a lockfile with a host', () => {
+    expect(lockfileViolations('  "resolved": "https://example.com/x.tgz",\n')).toHaveLength(1);
+  });
+
+  test('a dependency without a reason, and a reason without its dependency', () => {
+    expect(dependencyViolations('| `a` | x |', ['a', 'b'])).toHaveLength(1);
+    expect(dependencyViolations('| `a`, `b` | uses `c` |', ['a'])).toHaveLength(1);
+  });
+
+  test('a link to nowhere', () => {
+    const check = (text: string) => linkViolations('docs/a.md', text, (path) => path === 'docs/b.md');
+    expect(check('[x](c.md)')).toHaveLength(1);
+    expect(check('[x](b.md) [y](https://example.com) [z](#here) [w](b.md#there)')).toEqual([]);
+  });
+});

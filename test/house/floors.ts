@@ -1,0 +1,80 @@
+import { isTest, type Source } from './source.ts';
+
+/** The rooms of `src/` and the floor that each is on. A file imports from its own room or from a lower floor. */
+const floors: Readonly<Record<string, number>> = {
+  base: 1,
+  storage: 2,
+  telemetry: 2,
+  http: 2,
+  accounts: 3,
+  catalog: 3,
+  ledger: 3,
+  usage: 3,
+  limits: 3,
+  providers: 3,
+  routing: 3,
+  media: 3,
+  recall: 3,
+  gateway: 4,
+  payments: 4,
+  signin: 4,
+  api: 5,
+  console: 5,
+  cli: 6,
+};
+
+/** The simulator is a second reading of the vendors' documents: it may use tools, never our reading. */
+const openToSim: readonly string[] = ['base', 'http'];
+
+/** `src/ledger/till.ts` is in `ledger`, `src/main.ts` in `cli`, which it shares its floor with; `sim/x.ts` in `sim`. */
+export function roomOf(path: string): string {
+  const [area = '', room = '', rest] = path.split('/');
+  if (area !== 'src') return area;
+  return rest === undefined ? 'cli' : room;
+}
+
+/** Tests may look anywhere; what they test may not. */
+export function floorViolations(source: Source): string[] {
+  if (isTest(source.path)) return [];
+  const from = roomOf(source.path);
+  if (source.path.startsWith('src/') && floors[from] === undefined) return [`${source.path}: there is no room ${from} in this house`];
+  return source.imports.flatMap(({ target }) => {
+    const why = target === undefined ? undefined : forbidden(from, target);
+    return why === undefined ? [] : [`${source.path} imports ${target}: ${why}`];
+  });
+}
+
+function forbidden(from: string, target: string): string | undefined {
+  const to = roomOf(target);
+  if (from === to || from === 'test' || from === 'bench') return undefined;
+  if (isTest(target) || to === 'test' || to === 'bench') return 'only tests may use what is made for tests';
+  if (from === 'sim') return openToSim.includes(to) ? undefined : `sim/ may import ${openToSim.join(' and ')} alone`;
+  if (to === 'sim') return from === 'cli' ? undefined : 'only cli/ starts the simulator';
+  const fromFloor = floors[from];
+  const toFloor = floors[to];
+  if (fromFloor === undefined || toFloor === undefined) return `${to} is not a room of src/`;
+  if (toFloor === fromFloor) return `${from} and ${to} are on one floor`;
+  return toFloor > fromFloor ? `${to} is above ${from}` : undefined;
+}
+
+/** Files that nothing leads to from the given roots. */
+export function unreachable(sources: readonly Source[], isRoot: (path: string) => boolean): string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const seen = new Set<string>();
+  const waiting = sources.map((source) => source.path).filter(isRoot);
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    for (const { target } of byPath.get(path)?.imports ?? []) if (target !== undefined) waiting.push(target);
+  }
+  return sources.map((source) => source.path).filter((path) => !seen.has(path));
+}
+
+/** Imports of our own files say the file's whole name, and the file is there. */
+export function importViolations(source: Source, exists: (path: string) => boolean): string[] {
+  return source.imports.flatMap(({ specifier, target }) => {
+    if (target === undefined) return [];
+    if (!/\.(ts|json)$/.test(specifier)) return [`${source.path} imports ${specifier}: the name must end in .ts`];
+    return exists(target) ? [] : [`${source.path} imports ${specifier}, which does not exist`];
+  });
+}

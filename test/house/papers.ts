@@ -1,0 +1,55 @@
+import { posix } from 'node:path';
+
+interface RefusalRow {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string | null;
+  readonly message: string;
+}
+
+/** The part of a refusal's entry in docs/reference/errors.md that follows from the table. */
+export function refusalFacts(row: RefusalRow): string {
+  const message = row.message === '{message}' ? "The vendor's own words." : `\`${row.message}\``;
+  return `Status ${row.status} · type \`${row.type}\` · code ${row.code === null ? '`null`' : `\`${row.code}\``}\n\n> ${message}`;
+}
+
+/** One heading for each refusal, none without one, and below it the facts of the table. */
+export function errorPageViolations(page: string, refusals: Readonly<Record<string, RefusalRow>>): string[] {
+  const entries = new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .map((entry) => [entry.split('\n', 1)[0]?.trim() ?? '', entry]),
+  );
+  const missing = Object.entries(refusals).flatMap(([name, row]) => {
+    const entry = entries.get(name);
+    if (entry === undefined) return [`${name} has no heading`];
+    if (!entry.includes(refusalFacts(row))) return [`${name} must say:\n${refusalFacts(row)}`];
+    return /To do: \S/.test(entry) ? [] : [`${name} does not say what to do ("To do: …")`];
+  });
+  const invented = [...entries.keys()].filter((name) => !(name in refusals)).map((name) => `${name} is not a refusal`);
+  return [...missing, ...invented];
+}
+
+/** A lockfile that names a host would install from there. */
+export function lockfileViolations(lockfile: string): string[] {
+  return lockfile
+    .split('\n')
+    .flatMap((line, index) => (/"resolved"\s*:/.test(line) ? [`package-lock.json:${index + 1}: ${line.trim()}`] : []));
+}
+
+/** Each dependency has its row in the decision page, and each row its dependency. */
+export function dependencyViolations(page: string, dependencies: readonly string[]): string[] {
+  const rows = page.split('\n').flatMap((line) => /^\|([^|]+)\|/.exec(line)?.[1] ?? []);
+  const named = new Set(rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')));
+  const unexplained = dependencies.filter((name) => !named.has(name)).map((name) => `${name} has no row`);
+  return [...unexplained, ...[...named].filter((name) => !dependencies.includes(name)).map((name) => `${name} is no longer a dependency`)];
+}
+
+/** Links between the project's own pages lead somewhere. */
+export function linkViolations(path: string, text: string, exists: (path: string) => boolean): string[] {
+  const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g)].map((match) => match[1] ?? '');
+  return links
+    .filter((link) => !exists(posix.join(posix.dirname(path), link)))
+    .map((link) => `${path} links to ${link}, which does not exist`);
+}
