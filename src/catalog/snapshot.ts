@@ -1,30 +1,12 @@
-import type { Nano } from '../base/money.ts';
-import type { Measure } from '../base/quantities.ts';
-
-/** Nano-yuan per million units of each measure (per million tokens; per million images, seconds, characters or requests). */
-export type Rates = Readonly<Partial<Record<Measure, Nano>>>;
-
-/** Strictly more input tokens than this (cache reads and writes count) reprices the whole request; a measure that the tier lacks keeps its base rate. */
-export interface PriceTier {
-  readonly aboveInputTokens: number;
-  readonly rates: Rates;
-}
-
-export interface Price {
-  readonly rates: Rates;
-  readonly tiers: readonly PriceTier[];
-  /** Rates by variant (`1024x1024/hd`, `720p`); wins over `rates` for the measure that the model's kind is sold by. */
-  readonly by: Readonly<Record<string, Nano>>;
-}
+import type { Price, Tariff } from './price.ts';
 
 export type ModelKind = 'chat' | 'completion' | 'embedding' | 'image' | 'transcription' | 'speech' | 'rerank' | 'moderation' | 'video';
 
-export interface Model {
+/** What is known of a model wherever it is written down. */
+export interface ModelFacts {
   readonly id: string;
   readonly ownedBy: string;
   readonly kind: ModelKind;
-  /** Unix seconds, fixed once recorded. */
-  readonly created: number;
   /** Tokens; undefined = not known, then not enforced. */
   readonly context: number | undefined;
   readonly outputTokensMax: number | undefined;
@@ -35,6 +17,11 @@ export interface Model {
   readonly durations: readonly number[] | undefined;
   readonly shutdownDate: string | undefined;
   readonly price: Price;
+}
+
+export interface Model extends ModelFacts {
+  /** Unix seconds, fixed once recorded. */
+  readonly created: number;
 }
 
 export interface GroupLimits {
@@ -51,7 +38,7 @@ export interface Group {
 }
 
 /** vendor + base URL + secret + weight. */
-export interface Channel {
+export interface ChannelFacts {
   readonly name: string;
   readonly vendor: string;
   readonly baseUrl: string | undefined;
@@ -64,9 +51,15 @@ export interface Channel {
   readonly models: ReadonlyMap<string, string>;
 }
 
+export interface Channel extends ChannelFacts {
+  /** Counts the changes of vendor, base URL and secret: a channel that points elsewhere starts with a clean record. */
+  readonly revision: number;
+}
+
 /** One channel that can serve one model; what routing picks among. */
 export interface Candidate {
   readonly channel: Channel;
+  /** One breaker for each: the channel and its revision. */
   readonly id: string;
   readonly priority: number;
   readonly weight: number;
@@ -77,6 +70,8 @@ export interface Candidate {
 export interface Offer {
   readonly model: Model;
   readonly group: Group;
+  /** The model's price at the group's multiplier. */
+  readonly tariff: Tariff;
   readonly candidates: readonly Candidate[];
 }
 

@@ -1,0 +1,88 @@
+import { type Tariff, tariffOf } from './price.ts';
+import type { Candidate, Channel, Group, Model, ModelKind, Offer, Snapshot } from './snapshot.ts';
+
+/** All that is sold, as recorded. */
+export interface Catalogue {
+  /** Changes whenever anything else in it does. */
+  readonly version: string;
+  readonly groups: readonly Group[];
+  readonly models: readonly Model[];
+  readonly channels: readonly Channel[];
+}
+
+/** Whether we can speak with this vendor about models of this kind. */
+export type Serves = (vendor: string, kind: ModelKind) => boolean;
+
+type Offers = ReadonlyMap<string, Offer>;
+
+/** Works every (group, model) out beforehand: finding an offer is two map look-ups and no allocation. */
+export function buildSnapshot(catalogue: Catalogue, serves: Serves): Snapshot {
+  const groups = new Map(catalogue.groups.map((group) => [group.name, group]));
+  const models = new Map(catalogue.models.map((model) => [model.id, model]));
+  const channels = new Map(catalogue.channels.map((channel) => [channel.name, channel]));
+  const candidates = candidatesByModel(catalogue.channels, models, serves);
+  const tariffs = tariffCache();
+  const offers = new Map<string, Offers>();
+  const listings = new Map<string, readonly Model[]>();
+  for (const group of catalogue.groups) {
+    const sold = offersOf(group, models, candidates, tariffs);
+    offers.set(group.name, sold);
+    listings.set(
+      group.name,
+      [...sold.values()].map((offer) => offer.model).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    );
+  }
+  return {
+    version: catalogue.version,
+    groups,
+    models,
+    channels,
+    offer: (group, model) => offers.get(group)?.get(model),
+    listing: (group) => listings.get(group) ?? [],
+  };
+}
+
+function candidatesByModel(channels: readonly Channel[], models: ReadonlyMap<string, Model>, serves: Serves): Map<string, Candidate[]> {
+  const byModel = new Map<string, Candidate[]>();
+  for (const channel of channels) {
+    const { priority, weight } = channel;
+    const id = `${channel.name}@${channel.revision}`;
+    for (const [publicId, upstreamModel] of channel.models) {
+      const model = models.get(publicId);
+      if (model === undefined || !serves(channel.vendor, model.kind)) continue;
+      const candidates = byModel.get(publicId) ?? [];
+      candidates.push({ channel, id, priority, weight, upstreamModel });
+      byModel.set(publicId, candidates);
+    }
+  }
+  for (const candidates of byModel.values()) candidates.sort((a, b) => a.priority - b.priority);
+  return byModel;
+}
+
+function offersOf(
+  group: Group,
+  models: ReadonlyMap<string, Model>,
+  byModel: ReadonlyMap<string, readonly Candidate[]>,
+  tariff: (model: Model, multiplierPpm: bigint) => Tariff,
+): Offers {
+  const offers = new Map<string, Offer>();
+  for (const [id, all] of byModel) {
+    const model = models.get(id);
+    const candidates = all.filter((candidate) => candidate.channel.groups.includes(group.name));
+    if (model === undefined || candidates.length === 0) continue;
+    offers.set(id, { model, group, candidates, tariff: tariff(model, group.multiplierPpm) });
+  }
+  return offers;
+}
+
+/** Groups with the same multiplier share their tariffs. */
+function tariffCache(): (model: Model, multiplierPpm: bigint) => Tariff {
+  const byMultiplier = new Map<bigint, Map<string, Tariff>>();
+  return (model, multiplierPpm) => {
+    const known = byMultiplier.get(multiplierPpm) ?? new Map<string, Tariff>();
+    byMultiplier.set(multiplierPpm, known);
+    const tariff = known.get(model.id) ?? tariffOf(model.price, multiplierPpm);
+    known.set(model.id, tariff);
+    return tariff;
+  };
+}

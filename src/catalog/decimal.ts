@@ -1,0 +1,32 @@
+/** The largest amount a database column holds. */
+const largest = 2n ** 63n - 1n;
+/** Longer than any price; keeps a hostile exponent from filling memory. */
+const digitsMax = 60;
+
+/**
+ * Reads a decimal number exactly, as an integer of 10^-`places`: `exactDecimal('0.1', 9)` is 100000000n.
+ * Returns why not, as the end of the sentence "price …", when the text is no number, negative, finer than `places` decimals or larger than 64 bits.
+ */
+export function exactDecimal(text: string, places: number): bigint | string {
+  const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text.trim());
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match ?? [];
+  const digits = (whole + fraction).replace(/^0+/, '');
+  if (match === null || whole + fraction === '') return `must be a decimal number, not '${text}'`;
+  if (digits === '') return 0n;
+  if (sign === '-') return `must not be negative, but is ${text}`;
+  const zeros = places - fraction.length + Number(exponent);
+  if (digits.length + zeros > digitsMax) return `is too large: ${text}`;
+  const kept = zeros >= 0 ? digits + '0'.repeat(zeros) : digits.slice(0, zeros);
+  const lost = zeros >= 0 ? '' : digits.slice(zeros);
+  if (/[1-9]/.test(lost)) return `must have at most ${places} decimals, but is ${text}`;
+  const value = BigInt(kept === '' ? '0' : kept);
+  return value > largest ? `is too large: ${text}` : value;
+}
+
+/** The inverse, without trailing zeros: `decimalText(100000000n, 9)` is `0.1`. */
+export function decimalText(value: bigint, places: number): string {
+  const digits = value.toString().padStart(places + 1, '0');
+  const fraction = digits.slice(digits.length - places).replace(/0+$/, '');
+  const whole = digits.slice(0, digits.length - places);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
