@@ -198,7 +198,7 @@ export function worstCase(tariff: Tariff, textTokens: number, outputTokens: numb
 export function outputTokensFor(tariff: Tariff, money: Nano, textTokens: number, media = textOnly): number {
   const { dearest: most } = bandFor(tariff, textTokens + media.inputTokens);
   const left = (money - most.rounding) * tariff.scale - inputCost(most, textTokens, media);
-  if (left <= 0n) return 0;
+  if (left < 0n) return 0;
   const rate = outputRate(most, media);
   const tokens = rate === 0n ? Number.MAX_SAFE_INTEGER : Number(left / rate);
   return Math.min(tokens, Number.MAX_SAFE_INTEGER);
