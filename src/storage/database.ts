@@ -8,6 +8,11 @@ export type Row = Readonly<Record<string, SqlValue>>;
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
+  /**
+   * PostgreSQL only: statements so marked that a procedure yields before any other are committed one by one, in one round trip each,
+   * and BEGIN waits for the first unmarked one. SQLite runs every procedure as one transaction and ignores the mark.
+   */
+  readonly autocommit?: true;
 }
 
 /**
@@ -21,7 +26,7 @@ export type Procedures = Readonly<Record<string, (input: never) => Script<unknow
 
 /**
  * How a statement failed. `constraint` is deterministic (resending cannot help); `unknown` means that it may or may not have been
- * committed (lost connection, timeout); `busy` that it certainly was not and may be sent again.
+ * committed (lost connection, timeout); `busy` that it certainly was not and may be sent again (lock, full disk, no connection to be had).
  */
 export type DatabaseErrorKind = 'constraint' | 'unknown' | 'busy' | 'other';
 

@@ -1,0 +1,54 @@
+import type { Database, Migration, Statement } from './database.ts';
+
+export const changesMigrations: readonly Migration[] = [
+  { id: '0001-change', statements: ['CREATE TABLE change (topic TEXT PRIMARY KEY, version BIGINT NOT NULL)'] },
+];
+
+/** A change is effective in every process within one second: a look every 300 ms leaves time for a slow one. */
+const lookEveryMs = 300;
+
+/** To be yielded in the transaction that changes something under `topic`: every process hears of it once it is committed. */
+export function bump(topic: string): Statement {
+  return { sql: 'INSERT INTO change (topic, version) VALUES ($1, 1) ON CONFLICT (topic) DO UPDATE SET version = change.version + 1', params: [topic] };
+}
+
+export interface ChangeWatch {
+  /** Ends the watch; resolves when no handler is running any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Calls the handler of every topic that changed, and each once at the start, so that what was loaded before is not stale. A handler that throws,
+ * and a database that is away, are asked again at the next look.
+ */
+export function watchChanges(database: Database, handlers: Readonly<Record<string, () => void | Promise<void>>>): ChangeWatch {
+  const seen = new Map<string, unknown>();
+  const look = async (): Promise<void> => {
+    const rows = await database.query('SELECT topic, version FROM change');
+    const versions = new Map(rows.map((row) => [row['topic'], row['version']]));
+    for (const [topic, handler] of Object.entries(handlers)) {
+      const version = versions.get(topic) ?? 0n;
+      if (seen.get(topic) === version) continue;
+      await handler();
+      seen.set(topic, version);
+    }
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+  const next = (): void => {
+    running = look()
+      .catch(() => undefined)
+      .then(() => {
+        if (!stopped) timer = setTimeout(next, lookEveryMs);
+      });
+  };
+  next();
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

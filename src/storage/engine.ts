@@ -1,0 +1,45 @@
+import type { Row, Script, Statement } from './database.ts';
+
+/** What one statement gave: its rows and how many it changed (0n for reads on SQLite). */
+export interface Result {
+  readonly rows: readonly Row[];
+  readonly changes: bigint;
+}
+
+/** `write`: BEGIN IMMEDIATE or READ COMMITTED · `read`: one unchanging view, writes refused. */
+export type Mode = 'write' | 'read';
+
+/** One open transaction. `commit` and `rollback` end it and give its connection back, whatever they throw. */
+export interface Session {
+  run(statement: Statement): Promise<Result>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** What `Database` is built on; one per kind of database. */
+export interface Engine {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** One statement, autocommitted. `hot`: its text comes again and again and is worth preparing. */
+  run(statement: Statement, hot: boolean): Promise<Result>;
+  /** The same for a statement that only reads. */
+  read(statement: Statement): Promise<Result>;
+  begin(mode: Mode): Promise<Session>;
+  call(procedure: string, input: unknown): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Runs a script to its end inside the session, which is committed, or rolled back when anything throws. */
+export async function drive<T>(session: Session, script: () => Script<T>): Promise<T> {
+  let result: T;
+  try {
+    const steps = script();
+    let step = steps.next();
+    while (!step.done) step = steps.next((await session.run(step.value)).rows);
+    result = step.value;
+  } catch (error) {
+    await session.rollback().catch(() => undefined);
+    throw error;
+  }
+  await session.commit();
+  return result;
+}

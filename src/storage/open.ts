@@ -1,0 +1,79 @@
+import type { Kysely } from 'kysely';
+import { type Database, DatabaseError, type Procedures, type Row, type Script, type SqlValue } from './database.ts';
+import { drive, type Engine } from './engine.ts';
+import { kyselyOver } from './kysely.ts';
+import { PostgresEngine, type PostgresOptions } from './postgres.ts';
+import { SqliteEngine } from './sqlite.ts';
+import { InlineLink, ThreadLink, type ThreadOptions } from './sqlite-link.ts';
+
+export interface OpenOptions {
+  /** What `call` can run, where the database is not SQLite in a thread: there the thread's entry file names them. */
+  readonly procedures?: Procedures;
+  /** Puts SQLite into a thread of its own, as a server must. Without effect on PostgreSQL. */
+  readonly thread?: ThreadOptions;
+  readonly postgres?: PostgresOptions;
+}
+
+class EngineDatabase implements Database {
+  readonly dialect: 'sqlite' | 'postgres';
+  readonly kysely: Kysely<unknown>;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.dialect = engine.dialect;
+    this.kysely = kyselyOver(engine);
+    this.#engine = engine;
+  }
+
+  async query(sql: string, params: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    return (await this.#engine.run({ sql, params }, true)).rows;
+  }
+
+  async transact<T>(script: () => Script<T>): Promise<T> {
+    return drive(await this.#engine.begin('write'), script);
+  }
+
+  async snapshot<T>(script: () => Script<T>): Promise<T> {
+    return drive(await this.#engine.begin('read'), script);
+  }
+
+  call<Input, Output>(procedure: string, input: Input): Promise<Output> {
+    return this.#engine.call(procedure, input) as Promise<Output>;
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}
+
+/**
+ * Opens `sqlite:/path/file.db` (made when absent), `sqlite::memory:` or `postgres://user@host/name`.
+ * Throws a `DatabaseError` when the database cannot be reached or would not keep its promises.
+ */
+export async function open(url: string, options: OpenOptions = {}): Promise<Database> {
+  const engine = url.startsWith('sqlite:') ? openSqlite(url.slice('sqlite:'.length), options) : await openPostgres(url, options);
+  try {
+    await engine.run({ sql: 'SELECT 1', params: [] }, false);
+  } catch (error) {
+    await engine.close().catch(() => undefined);
+    throw error;
+  }
+  return new EngineDatabase(engine);
+}
+
+function openSqlite(path: string, options: OpenOptions): Engine {
+  const link = options.thread === undefined ? new InlineLink(path, options.procedures ?? {}) : new ThreadLink(path, options.thread);
+  return new SqliteEngine(link);
+}
+
+async function openPostgres(url: string, options: OpenOptions): Promise<Engine> {
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new DatabaseError('other', `a database address begins with sqlite: or postgres://, not '${url.split(':')[0]}:'`);
+  const engine = new PostgresEngine(url, options.procedures ?? {}, options.postgres ?? {});
+  try {
+    await engine.requireDurableCommits();
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  return engine;
+}

@@ -1,0 +1,163 @@
+import pg from 'pg';
+import { DatabaseError, type Procedures, type Script, type SqlValue, type Statement } from './database.ts';
+import { drive, type Engine, type Mode, type Result, type Session } from './engine.ts';
+import { isFatal, postgresError } from './postgres-errors.ts';
+
+export interface PostgresOptions {
+  /** Connections of this process at most. */
+  readonly connectionsMax?: number;
+}
+
+const connectionsMaxDefault = 10;
+const connectTimeoutMs = 5_000;
+/** The server gives up on a statement after this. */
+const statementTimeoutMs = 10_000;
+const lockTimeoutMs = 5_000;
+const idleInTransactionTimeoutMs = 30_000;
+/** The client gives up on the server after this: it answers nothing, not even that it timed out. */
+const replyTimeoutMs = statementTimeoutMs + 2_000;
+/** Texts that each connection keeps prepared; the rest are parsed each time. */
+const preparedMax = 500;
+
+const begin = { write: 'BEGIN', read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' } as const;
+
+/** The text of each type → what `Row` promises. Types not listed stay text. Sums of BIGINT are NUMERIC, and whole. */
+const parsers = new Map<number, (text: string) => SqlValue>([
+  [pg.types.builtins.BOOL, (text) => (text === 't' ? 1n : 0n)],
+  [pg.types.builtins.INT2, BigInt],
+  [pg.types.builtins.INT4, BigInt],
+  [pg.types.builtins.INT8, BigInt],
+  [pg.types.builtins.FLOAT4, Number],
+  [pg.types.builtins.FLOAT8, Number],
+  [pg.types.builtins.NUMERIC, (text) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text))],
+]);
+const asText = (text: string): string => text;
+const types = { getTypeParser: (type: number) => parsers.get(type) ?? asText };
+
+/** A script that has already yielded `first`, from there on. */
+function* resumed(script: Script<unknown>, first: Statement): Script<unknown> {
+  let step = script.next(yield first);
+  while (!step.done) step = script.next(yield step.value);
+  return step.value;
+}
+
+/** PostgreSQL over a pool. */
+export class PostgresEngine implements Engine {
+  readonly dialect = 'postgres';
+  readonly #pool: pg.Pool;
+  readonly #procedures: Procedures;
+  readonly #names = new Map<string, string>();
+
+  constructor(url: string, procedures: Procedures, options: PostgresOptions) {
+    this.#procedures = procedures;
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'tollgate',
+      max: options.connectionsMax ?? connectionsMaxDefault,
+      connectionTimeoutMillis: connectTimeoutMs,
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: lockTimeoutMs,
+      idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+      query_timeout: replyTimeoutMs,
+      keepAlive: true,
+      types,
+    });
+    // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one.
+    this.#pool.on('error', () => undefined);
+  }
+
+  /** A commit must be on disk when we say so (till.md §2): a server that is told to promise less is refused. */
+  async requireDurableCommits(): Promise<void> {
+    const { rows } = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);
+    const setting = rows[0]?.['synchronous_commit'];
+    if (setting !== 'off') return;
+    throw new DatabaseError('other', 'PostgreSQL runs with synchronous_commit=off, so a crash would lose charges that were already answered. Set it to on.');
+  }
+
+  async run(statement: Statement, hot: boolean): Promise<Result> {
+    const client = await this.#checkOut();
+    try {
+      const result = await this.#execute(client, statement, hot);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(isFatal(error));
+      throw postgresError(error, 'unknown');
+    }
+  }
+
+  read(statement: Statement): Promise<Result> {
+    return this.run(statement, false);
+  }
+
+  async begin(mode: Mode): Promise<Session> {
+    const client = await this.#checkOut();
+    let broken = false;
+    const guarded = async <T>(work: Promise<T>, lost: 'unknown' | 'busy'): Promise<T> => {
+      try {
+        return await work;
+      } catch (error) {
+        broken ||= isFatal(error);
+        throw postgresError(error, lost);
+      }
+    };
+    const finish = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
+      try {
+        const { command } = await guarded(client.query(how), 'unknown');
+        // The server answers a COMMIT of a failed transaction with ROLLBACK, and no error.
+        if (how !== command) throw new DatabaseError('busy', 'the transaction had failed and was rolled back');
+      } finally {
+        client.release(broken);
+      }
+    };
+    try {
+      await guarded(client.query(begin[mode]), 'busy');
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    return {
+      run: (statement) => guarded(this.#execute(client, statement, true), 'busy'),
+      commit: () => finish('COMMIT'),
+      rollback: () => finish('ROLLBACK'),
+    };
+  }
+
+  async call(name: string, input: unknown): Promise<unknown> {
+    const procedure = this.#procedures[name];
+    if (procedure === undefined) throw new DatabaseError('other', `there is no procedure '${name}'`);
+    // `Procedures` forgets the input's type; `Database.call` is where it is stated.
+    const script = procedure(input as never);
+    let step = script.next();
+    while (!step.done && step.value.autocommit) step = script.next((await this.run(step.value, true)).rows);
+    if (step.done) return step.value;
+    const first = step.value;
+    return drive(await this.begin('write'), () => resumed(script, first));
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #checkOut(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw postgresError(error, 'busy');
+    }
+  }
+
+  async #execute(client: pg.PoolClient, { sql, params }: Statement, hot: boolean): Promise<Result> {
+    const name = hot ? this.#name(sql) : undefined;
+    const { rows, rowCount } = await client.query({ text: sql, values: [...params], ...(name !== undefined && { name }) });
+    return { rows, changes: BigInt(rowCount ?? 0) };
+  }
+
+  #name(sql: string): string | undefined {
+    const known = this.#names.get(sql);
+    if (known !== undefined || this.#names.size >= preparedMax) return known;
+    const name = `t${this.#names.size}`;
+    this.#names.set(sql, name);
+    return name;
+  }
+}

@@ -1,0 +1,113 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { SqlValue, Statement } from './database.ts';
+import type { Result } from './engine.ts';
+import { sqliteError } from './sqlite-errors.ts';
+
+const statementsMax = 500;
+
+type Connection = InstanceType<typeof DatabaseSync>;
+
+interface Prepared {
+  readonly statement: ReturnType<Connection['prepare']>;
+  readonly returnsRows: boolean;
+  /** Which parameter each `?` stands for; undefined when they come in order. */
+  readonly order: readonly number[] | undefined;
+}
+
+/**
+ * The engine built into Node where it is complete (22.16 and later), else the package with the same interface: the package's types
+ * describe both. Node announces its own as experimental with a warning, which would stand in the output of every command.
+ */
+function engine(): typeof DatabaseSync {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    const builtin = process.getBuiltinModule('node:sqlite') as { readonly DatabaseSync: typeof DatabaseSync } | undefined;
+    return builtin !== undefined && 'isTransaction' in builtin.DatabaseSync.prototype ? builtin.DatabaseSync : DatabaseSync;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+const Engine = engine();
+
+/**
+ * `$1`, `$2`, … become `?`, and their order is noted: numbered placeholders are bound by position in some versions of the engine and by name in others.
+ * Quoted text is left alone.
+ */
+function positional(sql: string): { readonly sql: string; readonly order: readonly number[] | undefined } {
+  const order: number[] = [];
+  const text = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g, (match: string, digits: string | undefined) => {
+    if (digits === undefined) return match;
+    order.push(Number(digits) - 1);
+    return '?';
+  });
+  return { sql: text, order: order.every((parameter, position) => parameter === position) ? undefined : order };
+}
+
+/** The engine binds every JavaScript number as a float, which is not what `LIMIT 10` or a division of integers means. */
+function bound(value: SqlValue): SqlValue {
+  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+}
+
+/** One synchronous connection: WAL, durable at commit, foreign keys checked, never waiting for a lock on its own. Throws `DatabaseError`. */
+export class SqliteConnection {
+  readonly #connection: Connection;
+  readonly #prepared = new Map<string, Prepared>();
+
+  /** `path` is a file or `:memory:`. Until `configure` has succeeded the connection must not be used. */
+  constructor(path: string) {
+    try {
+      this.#connection = new Engine(path);
+    } catch (error) {
+      throw sqliteError(error);
+    }
+  }
+
+  /** May be refused as locked while another process opens the same new file; then it is to be called again. */
+  configure(): void {
+    for (const pragma of ['busy_timeout=0', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON']) {
+      this.execute({ sql: `PRAGMA ${pragma}`, params: [] });
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#connection.isTransaction;
+  }
+
+  execute(statement: Statement): Result {
+    try {
+      const { statement: prepared, returnsRows, order } = this.#prepare(statement.sql);
+      const params = order === undefined ? statement.params.map(bound) : order.map((parameter) => bound(statement.params[parameter] ?? null));
+      if (returnsRows) {
+        const rows = prepared.all(...params);
+        return { rows, changes: BigInt(rows.length) };
+      }
+      return { rows: [], changes: BigInt(prepared.run(...params).changes) };
+    } catch (error) {
+      throw sqliteError(error);
+    }
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    this.#connection.close();
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    const rewritten = positional(sql);
+    const statement = this.#connection.prepare(rewritten.sql);
+    statement.setReadBigInts(true);
+    const prepared = { statement, returnsRows: statement.columns().length > 0, order: rewritten.order };
+    if (this.#prepared.size >= statementsMax) {
+      for (const oldest of this.#prepared.keys()) {
+        this.#prepared.delete(oldest);
+        break;
+      }
+    }
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}

@@ -1,0 +1,141 @@
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { DatabaseError, type Procedures, type Row, type Script, type SqlValue, type Statement } from './database.ts';
+import type { Mode } from './engine.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
+import { isLocked } from './sqlite-errors.ts';
+
+/** What can be asked of the one who has the connection; plain data, because it may cross into a thread. */
+export type Job =
+  | { readonly do: 'run' | 'step'; readonly sql: string; readonly params: readonly SqlValue[] }
+  | { readonly do: 'call'; readonly procedure: string; readonly input: unknown }
+  | { readonly do: 'begin'; readonly mode: Mode }
+  | { readonly do: 'commit' | 'rollback' | 'close' };
+
+const commit: Statement = { sql: 'COMMIT', params: [] };
+const rollback: Statement = { sql: 'ROLLBACK', params: [] };
+const dataVersion: Statement = { sql: 'PRAGMA data_version', params: [] };
+const begin = { write: { sql: 'BEGIN IMMEDIATE', params: [] }, read: { sql: 'BEGIN', params: [] } } as const;
+
+/** After another writer was noticed, this many of our transactions make room for it. */
+const politeFor = 500;
+
+/** Does jobs on one connection, each at once and without waiting. A locked file is an error for which `isLocked` is true, and nothing has happened. */
+export class SqliteHost {
+  readonly #connection: SqliteConnection;
+  readonly #procedures: Procedures;
+  #seenVersion: SqlValue | undefined;
+  #polite = 0;
+
+  constructor(path: string, procedures: Procedures) {
+    this.#connection = new SqliteConnection(path);
+    this.#procedures = procedures;
+  }
+
+  configure(): void {
+    this.#connection.configure();
+  }
+
+  /** Whether other writers were about lately: then whoever has just committed rests a moment, or the others starve (till.md §6). */
+  get crowded(): boolean {
+    return this.#polite > 0;
+  }
+
+  metOthers(): void {
+    this.#polite = politeFor;
+  }
+
+  perform(job: Job): unknown {
+    switch (job.do) {
+      case 'run':
+        return this.#connection.execute(job);
+      case 'step':
+        this.#needTransaction();
+        return this.#connection.execute(job);
+      case 'call':
+        return this.#call(job.procedure, job.input);
+      case 'begin':
+        return this.#begin(job.mode);
+      case 'commit':
+      case 'rollback':
+        return this.#end(job.do);
+      case 'close':
+        return this.#connection.close();
+    }
+  }
+
+  #call(name: string, input: unknown): unknown {
+    const procedure = this.#procedures[name];
+    if (procedure === undefined) throw new DatabaseError('other', `there is no procedure '${name}'`);
+    this.#begin('write');
+    try {
+      // `Procedures` forgets the input's type; `Database.call` is where it is stated.
+      const script: Script<unknown> = procedure(input as never);
+      let step = script.next();
+      while (!step.done) step = script.next(this.#rows(step.value));
+      this.#end('commit');
+      return step.value;
+    } catch (error) {
+      this.#end('rollback');
+      throw error;
+    }
+  }
+
+  #begin(mode: Mode): void {
+    this.#connection.execute(begin[mode]);
+    if (mode === 'read') this.#connection.execute({ sql: 'PRAGMA query_only=1', params: [] });
+    else this.#lookForOthers();
+  }
+
+  #end(how: 'commit' | 'rollback'): void {
+    // SQLite ends a transaction by itself on some errors (full disk), so there may be nothing left to roll back.
+    if (how === 'commit') {
+      this.#needTransaction();
+      this.#connection.execute(commit);
+    } else if (this.#connection.inTransaction) this.#connection.execute(rollback);
+    this.#connection.execute({ sql: 'PRAGMA query_only=0', params: [] });
+    if (this.#polite > 0) this.#polite--;
+  }
+
+  /** The transaction may have died with the thread that held it; a step must never commit on its own. */
+  #needTransaction(): void {
+    if (!this.#connection.inTransaction) throw new DatabaseError('busy', 'the transaction is gone');
+  }
+
+  /** `data_version` changes when another connection has committed. */
+  #lookForOthers(): void {
+    const version = this.#rows(dataVersion)[0]?.['data_version'];
+    if (this.#seenVersion !== undefined && version !== this.#seenVersion) this.metOthers();
+    this.#seenVersion = version;
+  }
+
+  #rows(statement: Statement): readonly Row[] {
+    return this.#connection.execute(statement).rows;
+  }
+}
+
+/** How long a transaction waits for the file's lock before it fails as `busy`. */
+export const lockWaitMsMax = 5_000;
+
+/** How long the winner rests after a commit when others wait, and how often the others look (till.md §6: shares come out equal). */
+export const restMs = 0.5;
+const retryMs = { least: 0.1, spread: 0.2 };
+
+/** One job's patience with a locked file. */
+export class Patience {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #until: number;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#until = clock.monotonicMs() + lockWaitMsMax;
+  }
+
+  /** Milliseconds to wait before the next try; throws `error` when it is not about a lock or patience has ended. */
+  pauseMs(error: unknown): number {
+    if (!isLocked(error) || this.#clock.monotonicMs() >= this.#until) throw error;
+    return retryMs.least + this.#random() * retryMs.spread;
+  }
+}
