@@ -1,0 +1,79 @@
+import type { Principal } from '../accounts/principal.ts';
+import { refuse } from '../base/refusal.ts';
+import type { ClientFormat } from '../gateway/client-format.ts';
+import type { ClientRequest } from '../gateway/request.ts';
+import { type Body, optionalArray, optionalBoolean, optionalInteger, optionalNumber, optionalObject, refuseType, requiredString } from './check.ts';
+import { errorEvent } from './errors.ts';
+import { limitHeaders } from './limit-headers.ts';
+import { checkMessages, textOf } from './messages.ts';
+
+/** Answers to one request at most, as in the convention. */
+const choicesMax = 128;
+const stopsMax = 4;
+const topLogprobsMax = 20;
+
+/** How a chat completion ends. */
+export const chatFormat: ClientFormat = { done: 'data: [DONE]\n\n', errorEvent, limitHeaders };
+
+/** POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+export function parseChat(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
+  const model = requiredString(body, 'model');
+  const media = checkMessages(body['messages']);
+  const stream = optionalBoolean(body, 'stream') ?? false;
+  const streamOptions = checkStreamOptions(body, stream);
+  checkSampling(body);
+  checkTools(body);
+  const outputParam = body['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens';
+  return {
+    id,
+    principal,
+    capability: 'chat',
+    model,
+    body,
+    bytes,
+    stream,
+    includeUsage: streamOptions?.['include_usage'] === true,
+    choices: optionalInteger(body, 'n', 1, choicesMax) ?? 1,
+    outputTokensAsked: optionalInteger(body, outputParam, 1, Number.MAX_SAFE_INTEGER),
+    outputParam,
+    media: media.kinds,
+    mediaCount: media.count,
+    mediaBytes: media.bytes,
+    text: () => textOf(body),
+    answerId: `chatcmpl-${id.slice(4)}`,
+  };
+}
+
+function checkStreamOptions(body: Body, stream: boolean): Body | undefined {
+  const options = optionalObject(body, 'stream_options');
+  if (options === undefined) return undefined;
+  if (!stream) refuse('invalid_value', { param: 'stream_options', why: "it is only allowed when 'stream' is true." });
+  const asked = options['include_usage'];
+  if (asked !== undefined && asked !== null && typeof asked !== 'boolean') refuseType('stream_options.include_usage', 'a boolean', asked);
+  return options;
+}
+
+function checkSampling(body: Body): void {
+  optionalNumber(body, 'temperature', 0, 2);
+  optionalNumber(body, 'top_p', 0, 1);
+  optionalNumber(body, 'frequency_penalty', -2, 2);
+  optionalNumber(body, 'presence_penalty', -2, 2);
+  optionalInteger(body, 'top_logprobs', 0, topLogprobsMax);
+  optionalInteger(body, 'seed', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  optionalObject(body, 'logit_bias');
+  const stop = body['stop'];
+  if (stop === undefined || stop === null || typeof stop === 'string') return;
+  if (!Array.isArray(stop)) refuseType('stop', 'a string or an array of strings', stop);
+  if (stop.length > stopsMax) refuse('out_of_range', { param: 'stop', expected: `of at most ${stopsMax} strings`, got: stop.length });
+  for (const [i, one] of stop.entries()) if (typeof one !== 'string') refuseType(`stop[${i}]`, 'a string', one);
+}
+
+function checkTools(body: Body): void {
+  const tools = optionalArray(body, 'tools') ?? [];
+  for (const [i, tool] of tools.entries()) {
+    if (typeof tool !== 'object' || tool === null) refuseType(`tools[${i}]`, 'an object', tool);
+  }
+  optionalBoolean(body, 'parallel_tool_calls');
+  const format = optionalObject(body, 'response_format');
+  if (format !== undefined && typeof format['type'] !== 'string') refuseType('response_format.type', 'a string', format['type']);
+}

@@ -1,0 +1,76 @@
+import { refuse } from '../base/refusal.ts';
+
+export type Body = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export function refuseType(param: string, expected: string, got: unknown): never {
+  return refuse('invalid_type', { param, expected, got: typeName(got) });
+}
+
+/** The checks below read an optional member: absent and null are the same, as in the convention. */
+export function optionalNumber(body: Body, param: string, least: number, most: number): number | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number') refuseType(param, 'a number', value);
+  if (value < least || value > most) refuse('out_of_range', { param, expected: value < least ? `>= ${least}` : `<= ${most}`, got: value });
+  return value;
+}
+
+export function optionalInteger(body: Body, param: string, least: number, most: number): number | undefined {
+  const value = optionalNumber(body, param, least, most);
+  if (value !== undefined && !Number.isInteger(value)) refuseType(param, 'an integer', value);
+  return value;
+}
+
+export function optionalBoolean(body: Body, param: string): boolean | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') refuseType(param, 'a boolean', value);
+  return value;
+}
+
+export function optionalObject(body: Body, param: string): Body | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) refuseType(param, 'an object', value);
+  return value;
+}
+
+export function optionalArray(body: Body, param: string): readonly unknown[] | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) refuseType(param, 'an array', value);
+  return value;
+}
+
+export function requiredString(body: Body, param: string): string {
+  const value = body[param];
+  if (value === undefined || value === null) refuse('missing_parameter', { param });
+  if (typeof value !== 'string') refuseType(param, 'a string', value);
+  if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
+  return value;
+}
+
+/** The body as JSON: an object, in UTF-8, said to be JSON. */
+export function parseJson(bytes: unknown, contentType: string | undefined): { readonly body: Body; readonly bytes: Buffer } {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type !== 'application/json' && !type.endsWith('+json')) refuse('wrong_content_type', { got: type === '' ? 'none' : type });
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) refuse('malformed_json', { why: 'it is empty.' });
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    refuse('malformed_json', { why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON' });
+  }
+  if (!isObject(body)) refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });
+  return { body, bytes };
+}

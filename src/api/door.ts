@@ -1,0 +1,174 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../accounts/principal.ts';
+import { requestId } from '../base/id.ts';
+import { Refusal, refusal, refuse } from '../base/refusal.ts';
+import { LimitReached } from '../gateway/admit.ts';
+import type { Parts } from '../gateway/parts.ts';
+import { unavailableRetryMs } from '../gateway/reserve.ts';
+import { Reply } from '../http/reply.ts';
+import { sendRefusal, statusOf } from './errors.ts';
+import { limitHeaders } from './limit-headers.ts';
+
+/** What the door logs of a request that never became an exchange, and of bugs. */
+export interface DoorLog {
+  refused(id: string, status: number, outcome: string, method: string, path: string): void;
+  bug(id: string, error: unknown): void;
+}
+
+/** One request of a known client: what an endpoint's handler works with. */
+export interface Visit {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly request: FastifyRequest;
+  readonly reply: Reply;
+}
+
+/** An endpoint is a row. `handle` may throw a Refusal as long as nothing was sent. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly handle: (visit: Visit) => void | Promise<void>;
+}
+
+const cors = ['access-control-allow-origin', '*', 'access-control-expose-headers', 'x-request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens'];
+const preflight = ['access-control-allow-methods', 'GET, POST, DELETE, OPTIONS', 'access-control-allow-headers', '*, Authorization', 'access-control-max-age', '86400'];
+
+/** Puts the endpoints behind one door under `/v1`: request id, CORS, key, and every refusal in the one error shape. */
+export async function openDoor(server: FastifyInstance, parts: Parts, endpoints: readonly Endpoint[], log: DoorLog, bodyBytesMax: number): Promise<void> {
+  const door = new Door(parts, log, endpoints, bodyBytesMax);
+  await server.register(
+    (scope, _options, done) => {
+      scope.decorateRequest('visit', null);
+      scope.addHook('onRequest', door.enter);
+      for (const { method, path, handle } of endpoints) scope.route({ method, url: path, handler: (request, reply) => door.serve(request, reply, handle) });
+      scope.setNotFoundHandler((request, reply) => door.serve(request, reply, door.unknown));
+      scope.setErrorHandler((error, request, reply) => door.broken(error, request, reply));
+      done();
+    },
+    { prefix: '/v1' },
+  );
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    visit: Visit | null;
+  }
+}
+
+class Door {
+  readonly #parts: Parts;
+  readonly #log: DoorLog;
+  readonly #endpoints: readonly Endpoint[];
+  readonly #bodyBytesMax: number;
+
+  constructor(parts: Parts, log: DoorLog, endpoints: readonly Endpoint[], bodyBytesMax: number) {
+    this.#parts = parts;
+    this.#log = log;
+    this.#endpoints = endpoints;
+    this.#bodyBytesMax = bodyBytesMax;
+  }
+
+  /** Before the body is read: strangers cannot make us hold one. */
+  readonly enter = (request: FastifyRequest, fastifyReply: FastifyReply, done: () => void): void => {
+    const id = requestId();
+    const reply = new Reply(fastifyReply.raw, [...cors, 'x-request-id', id]);
+    if (request.method === 'OPTIONS') {
+      fastifyReply.hijack();
+      for (let i = 0; i + 1 < preflight.length; i += 2) reply.header(preflight[i] ?? '', preflight[i + 1] ?? '');
+      reply.whole(204, 'text/plain', '');
+      return;
+    }
+    const secret = bearer(request.headers.authorization);
+    if (secret === undefined) return this.#turnAway(id, request, fastifyReply, reply, refusal('missing_api_key'));
+    const admitted = (known: Principal | 'unknown' | 'unavailable'): void => {
+      if (known === 'unavailable') return this.#turnAway(id, request, fastifyReply, reply, refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs));
+      if (known === 'unknown') return this.#turnAway(id, request, fastifyReply, reply, refusal('invalid_api_key', { key: masked(secret) }));
+      request.visit = { id, principal: known, request, reply };
+      done();
+    };
+    const known = this.#parts.keyring.known(secret);
+    if (known !== undefined) admitted(known);
+    else void this.#parts.keyring.lookUp(secret).then(admitted);
+  };
+
+  #turnAway(id: string, request: FastifyRequest, fastifyReply: FastifyReply, reply: Reply, why: Refusal): void {
+    fastifyReply.hijack();
+    this.#refuse(id, request, reply, why);
+  }
+
+  /** Runs an endpoint on a hijacked response: from here on the answer is ours alone. */
+  readonly serve = (request: FastifyRequest, fastifyReply: FastifyReply, handle: Endpoint['handle']): void => {
+    const { visit } = request;
+    if (visit === null) throw new Error('a request passed the door without a visit');
+    fastifyReply.hijack();
+    try {
+      const running = handle(visit);
+      if (running !== undefined) running.catch((error: unknown) => this.#failed(visit, error));
+    } catch (error) {
+      this.#failed(visit, error);
+    }
+  };
+
+  readonly unknown = ({ request }: Visit): never => {
+    const path = request.url.split('?', 1)[0] ?? request.url;
+    const allowed = this.#endpoints.filter((endpoint) => matches(`/v1${endpoint.path}`, path)).map((endpoint) => endpoint.method);
+    if (allowed.length > 0) refuse('method_not_supported', { method: request.method, path, allowed: allowed.join(' or ') });
+    refuse('unknown_url', { method: request.method, path });
+  };
+
+  /** Fastify could not take the body. */
+  readonly broken = (error: unknown, request: FastifyRequest, fastifyReply: FastifyReply): void => {
+    const { visit } = request;
+    if (visit === null) throw error;
+    fastifyReply.hijack();
+    this.#failed(visit, bodyRefusal(error, this.#bodyBytesMax) ?? error);
+  };
+
+  #failed({ id, request, reply }: Visit, error: unknown): void {
+    if (error instanceof Refusal) return this.#refuse(id, request, reply, error);
+    if (error instanceof LimitReached) {
+      limitHeaders(error.overrun, reply);
+      return this.#refuse(id, request, reply, limitRefusal(error));
+    }
+    this.#log.bug(id, error);
+    if (reply.started) reply.destroy();
+    else this.#refuse(id, request, reply, refusal('server_error', { id }));
+  }
+
+  #refuse(id: string, request: FastifyRequest, reply: Reply, why: Refusal): void {
+    this.#log.refused(id, statusOf(why), why.refusal, request.method, request.url.split('?', 1)[0] ?? '');
+    sendRefusal(reply, why);
+  }
+}
+
+function limitRefusal({ overrun, requested }: LimitReached): Refusal {
+  const seconds = Math.max(1, Math.ceil(overrun.retryAfterMs / 1_000));
+  const name = { requests: 'rate_limit_requests', tokens: 'rate_limit_tokens', concurrency: 'rate_limit_concurrency' } as const;
+  return refusal(name[overrun.over], { limit: overrun.limit, requested, seconds }, overrun.retryAfterMs);
+}
+
+function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refusal('request_too_large', { limit });
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return refusal('malformed_json', { why: 'its length is not what content-length says.' });
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type', { got: 'none' });
+  return undefined;
+}
+
+/** The credential of `Authorization: Bearer …`, the scheme in any case. */
+function bearer(header: string | undefined): string | undefined {
+  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
+  const secret = header.slice(7).trim();
+  return secret === '' ? undefined : secret;
+}
+
+/** Enough of a wrong key to recognise it, too little to use it. */
+function masked(secret: string): string {
+  return secret.length < 12 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;
+}
+
+/** Whether a path is that of a route, whose `:name` stands for one segment and `*` for all that follow. */
+function matches(route: string, path: string): boolean {
+  if (route.endsWith('*')) return path.startsWith(route.slice(0, -1)) && path.length >= route.length;
+  return route === path;
+}

@@ -1,0 +1,35 @@
+import type { Parts } from '../gateway/parts.ts';
+import { run } from '../gateway/run.ts';
+import { chatFormat, parseChat } from './chat.ts';
+import { parseJson } from './check.ts';
+import type { Endpoint, Visit } from './door.ts';
+import { getModel, listModels } from './models.ts';
+
+/** The interface, row by row. */
+export function endpointsOf(parts: Parts): readonly Endpoint[] {
+  return [
+    {
+      method: 'POST',
+      path: '/chat/completions',
+      handle: ({ id, principal, request, reply }: Visit) => {
+        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+        return run(parts, parseChat(id, principal, body, bytes), reply, chatFormat);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/models',
+      handle: ({ principal, reply }) => reply.whole(200, 'application/json', listModels(parts.catalog(), principal.group)),
+    },
+    {
+      method: 'GET',
+      path: '/models/*',
+      handle: ({ principal, request, reply }) => reply.whole(200, 'application/json', getModel(parts.catalog(), principal.group, modelId(request.params))),
+    },
+  ];
+}
+
+function modelId(params: unknown): string {
+  if (typeof params === 'object' && params !== null && '*' in params && typeof params['*'] === 'string') return params['*'];
+  throw new Error('the route of a model has a wildcard');
+}

@@ -1,0 +1,29 @@
+import type { Reply } from '../http/reply.ts';
+import type { LimitState } from '../limits/contract.ts';
+
+interface LimitStates {
+  readonly requests: LimitState | undefined;
+  readonly tokens: LimitState | undefined;
+}
+
+/** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for the limits that the group has. */
+export function limitHeaders(states: LimitStates, reply: Reply): void {
+  if (states.requests !== undefined) add(reply, 'requests', states.requests);
+  if (states.tokens !== undefined) add(reply, 'tokens', states.tokens);
+}
+
+function add(reply: Reply, of: string, state: LimitState): void {
+  reply.header(`x-ratelimit-limit-${of}`, String(state.limit));
+  reply.header(`x-ratelimit-remaining-${of}`, String(Math.max(0, Math.floor(state.remaining))));
+  reply.header(`x-ratelimit-reset-${of}`, goDuration(state.resetMs));
+}
+
+/** Milliseconds as clients of this convention read them: `12ms`, `1.5s`, `6m0s`. */
+export function goDuration(ms: number): string {
+  const whole = Math.max(0, Math.ceil(ms));
+  if (whole === 0) return '0s';
+  if (whole < 1_000) return `${whole}ms`;
+  const seconds = whole / 1_000;
+  if (seconds < 60) return `${Number(seconds.toFixed(3))}s`;
+  return `${Math.floor(seconds / 60)}m${Number((seconds % 60).toFixed(3))}s`;
+}

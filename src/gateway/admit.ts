@@ -1,0 +1,76 @@
+import type { Nano } from '../base/money.ts';
+import { refuse } from '../base/refusal.ts';
+import { type Media, outputTokensFor, worstCase } from '../catalog/price.ts';
+import type { Offer } from '../catalog/snapshot.ts';
+import type { Overrun, Pass } from '../limits/contract.ts';
+import type { Parts } from './parts.ts';
+import type { ClientRequest } from './request.ts';
+
+/** Tokens that one image, sound or file is taken for until the vendor has counted. */
+const tokensPerMedium = 1_600;
+/** A byte of JSON is at most this share of a token: three bytes make an English half-word or one Chinese character. */
+const bytesPerToken = 3;
+/** Output that is counted towards tokens per minute before the answer is there. */
+const outputTokensForLimit = 256;
+/** The output limit of a model that the catalogue tells none for. */
+const outputTokensUnknown = 16_384;
+
+const noMedia: Media = { inputTokens: 0, output: false };
+
+/** A request that may go on: what it may buy, how large it is at most, and its place in the group's limits. */
+export interface Admitted {
+  readonly offer: Offer;
+  /** An upper estimate, until counted. */
+  readonly textTokens: number;
+  readonly media: Media;
+  /** For all choices together. */
+  readonly outputTokens: number;
+  readonly pass: Pass;
+}
+
+/** key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. */
+export function admit(parts: Parts, request: ClientRequest): Admitted {
+  const offer = parts.catalog().offer(request.principal.group, request.model);
+  if (offer === undefined) refuse('model_not_found', { model: request.model });
+  refuseUnacceptable(offer, request);
+  const { model, group } = offer;
+  const textTokens = Math.ceil((request.bytes.length - request.mediaBytes) / bytesPerToken);
+  const media = request.mediaCount === 0 ? noMedia : { inputTokens: request.mediaCount * tokensPerMedium, output: false };
+  const inputTokens = textTokens + media.inputTokens;
+  const outputTokens = (request.outputTokensAsked ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
+  const entered = parts.limiter.enter(`${request.principal.userId}/${group.name}`, group.limits, inputTokens + Math.min(outputTokens, outputTokensForLimit));
+  if ('over' in entered) throw new LimitReached(entered, inputTokens);
+  return { offer, textTokens, media, outputTokens, pass: entered };
+}
+
+function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
+  const asked = request.outputTokensAsked;
+  if (asked !== undefined && model.outputTokensMax !== undefined && asked > model.outputTokensMax) {
+    refuse('out_of_range', { param: request.outputParam, expected: `<= ${model.outputTokensMax} for the model '${model.id}'`, got: asked });
+  }
+  if (request.media.size === 0 || model.modalities === undefined) return;
+  for (const [content, param] of request.media) {
+    if (!model.modalities.in.includes(content)) refuse('unsupported_content', { model: model.id, content, param, accepted: model.modalities.in.join(', ') });
+  }
+}
+
+/** Thrown with the limits' own figures, so that the answer can carry them as headers. */
+export class LimitReached extends Error {
+  readonly overrun: Overrun;
+  readonly requested: number;
+  constructor(reached: Overrun, requested: number) {
+    super(`limit of ${reached.over} reached`);
+    this.overrun = reached;
+    this.requested = requested;
+  }
+}
+
+/** What so many tokens of output would cost this admission at worst, input included. */
+export function worstCaseOf(admitted: Admitted, outputTokens: number): Nano {
+  return worstCase(admitted.offer.tariff, admitted.textTokens, outputTokens, admitted.media);
+}
+
+/** The most output tokens that `money` pays for at worst. */
+export function affordableTokens(admitted: Admitted, money: Nano): number {
+  return outputTokensFor(admitted.offer.tariff, money, admitted.textTokens, admitted.media);
+}

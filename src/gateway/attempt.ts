@@ -1,0 +1,178 @@
+import type { Fault } from '../base/fault.ts';
+import { type CallStage, decoded, type ReplyHeaders, UpstreamCall, type UpstreamListener } from '../http/upstream.ts';
+import { type Adapter, type Answer, type Call, isFault, type StreamMeter } from '../providers/adapter.ts';
+import type { Lane } from './lanes.ts';
+import type { GatewayLimits } from './parts.ts';
+
+/** How one attempt on one channel ended. */
+export type AttemptResult =
+  /** A whole answer; the client has nothing of it yet. */
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  /** The vendor said all it had to say and the client has it, but for `tail` and the end mark. */
+  | { readonly kind: 'streamed'; readonly meter: StreamMeter; readonly tail: string }
+  /** The account's money ended before the answer did. */
+  | { readonly kind: 'length'; readonly meter: StreamMeter }
+  | { readonly kind: 'left' }
+  | { readonly kind: 'fault'; readonly fault: Fault; readonly stage: CallStage };
+
+/** What becomes of a vendor's reply once its head is there. */
+export interface Receiver {
+  /** False pauses the vendor. */
+  data(piece: Buffer): boolean;
+  /** The vendor closed in good order. Undefined: the receiver ends the attempt itself, later. */
+  end(): AttemptResult | undefined;
+  /** The connection broke; what the receiver makes of it, when it knows better than a network fault. */
+  broken(): AttemptResult | undefined;
+}
+
+/** One call to one channel. Resolves once, whoever ends it: the vendor, the client or the money. */
+export class Attempt implements UpstreamListener {
+  readonly result: Promise<AttemptResult>;
+  readonly upstreamCall: UpstreamCall;
+  readonly #adapter: Adapter;
+  readonly #call: Call;
+  readonly #limits: GatewayLimits;
+  readonly #receive: (attempt: Attempt) => Receiver;
+  #receiver: Receiver | undefined;
+  #resolve: (result: AttemptResult) => void = () => {};
+
+  /** `receive` makes the receiver of a streamed reply, when there is one. */
+  constructor(adapter: Adapter, call: Call, limits: GatewayLimits, receive: (attempt: Attempt) => Receiver) {
+    this.#adapter = adapter;
+    this.#call = call;
+    this.#limits = limits;
+    this.#receive = receive;
+    this.result = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.upstreamCall = new UpstreamCall(this);
+  }
+
+  start(lane: Lane): void {
+    const ask = this.#adapter.ask(this.#call);
+    const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
+    lane.upstream.post({ path: ask.path, headers: { ...ask.headers, ...lane.sign }, body: ask.body }, times, this.upstreamCall);
+  }
+
+  /** Stops the vendor and ends the attempt with this result, unless it has ended. */
+  finish(result: AttemptResult): void {
+    this.upstreamCall.abort();
+    this.#resolve(result);
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    const contentType = headers.get('content-type') ?? '';
+    const coding = headers.get('content-encoding');
+    if (status !== 200) this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this.#limits.faultBytesMax);
+    else if (this.#call.streamUpstream && !contentType.startsWith('application/json') && !contentType.startsWith('text/html')) {
+      this.#receiver = this.#receive(this);
+    } else this.#receiver = new WholeReceiver(contentType, coding, this.#adapter, this.#call, this, this.#limits.answerBytesMax);
+  }
+
+  data(piece: Buffer): boolean {
+    return this.#receiver?.data(piece) ?? true;
+  }
+
+  end(): void {
+    const result = this.#receiver?.end();
+    if (result !== undefined) this.#resolve(result);
+  }
+
+  failed(stage: CallStage, error: Error): void {
+    this.#resolve(this.#receiver?.broken() ?? { kind: 'fault', stage, fault: transportFault(error) });
+  }
+}
+
+const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+
+function transportFault(error: Error): Fault {
+  const code = 'code' in error ? String(error.code) : '';
+  return { kind: timeouts.has(code) ? 'timeout' : 'network', message: `${code} ${error.message}`.trim() };
+}
+
+export function protocolFault(message: string): Fault {
+  return { kind: 'protocol', message };
+}
+
+/** A reply that is read when it is there as a whole. */
+class WholeReceiver implements Receiver {
+  readonly #contentType: string;
+  readonly #coding: string | undefined;
+  readonly #adapter: Adapter;
+  readonly #call: Call;
+  readonly #attempt: Attempt;
+  readonly #bytesMax: number;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(contentType: string, coding: string | undefined, adapter: Adapter, call: Call, attempt: Attempt, bytesMax: number) {
+    this.#contentType = contentType;
+    this.#coding = coding;
+    this.#adapter = adapter;
+    this.#call = call;
+    this.#attempt = attempt;
+    this.#bytesMax = bytesMax;
+  }
+
+  data(piece: Buffer): boolean {
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece);
+    else this.#attempt.finish({ kind: 'fault', stage: 'waiting', fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`) });
+    return true;
+  }
+
+  end(): AttemptResult {
+    const first = this.#pieces[0];
+    const joined = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
+    try {
+      const read = this.#adapter.read(decoded(joined, this.#coding, this.#bytesMax), this.#contentType, this.#call);
+      return isFault(read) ? { kind: 'fault', stage: 'waiting', fault: read } : { kind: 'answer', answer: read };
+    } catch (error) {
+      return { kind: 'fault', stage: 'waiting', fault: protocolFault(String(error)) };
+    }
+  }
+
+  broken(): AttemptResult {
+    // Nothing of a whole answer has reached the client, so its loss is like silence: another channel may be asked.
+    return { kind: 'fault', stage: 'waiting', fault: { kind: 'network', message: 'the connection broke inside the answer' } };
+  }
+}
+
+/** A reply whose status says no. Read up to a limit; the rest cannot change what it means. */
+class RefusedReceiver implements Receiver {
+  readonly #status: number;
+  readonly #headers: ReplyHeaders;
+  readonly #coding: string | undefined;
+  readonly #adapter: Adapter;
+  readonly #bytesMax: number;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(status: number, headers: ReplyHeaders, coding: string | undefined, adapter: Adapter, bytesMax: number) {
+    this.#status = status;
+    this.#headers = headers;
+    this.#coding = coding;
+    this.#adapter = adapter;
+    this.#bytesMax = bytesMax;
+  }
+
+  data(piece: Buffer): boolean {
+    if (this.#bytes < this.#bytesMax) this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    return true;
+  }
+
+  end(): AttemptResult {
+    let text: string;
+    try {
+      text = decoded(Buffer.concat(this.#pieces), this.#coding, this.#bytesMax).toString('utf8');
+    } catch {
+      text = ''; // The status alone has to say it.
+    }
+    return { kind: 'fault', stage: 'waiting', fault: this.#adapter.fault(this.#status, this.#headers.toObject(), text) };
+  }
+
+  broken(): AttemptResult {
+    return this.end();
+  }
+}

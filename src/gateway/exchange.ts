@@ -1,0 +1,102 @@
+import type { Nano } from '../base/money.ts';
+import type { Quantities } from '../base/quantities.ts';
+import { costOf } from '../catalog/price.ts';
+import type { Candidate } from '../catalog/snapshot.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Call } from '../providers/adapter.ts';
+import type { Admitted } from './admit.ts';
+import type { Attempt } from './attempt.ts';
+import type { Parts } from './parts.ts';
+import type { Purse } from './purse.ts';
+import type { Running } from './receivers.ts';
+import type { ClientRequest } from './request.ts';
+import type { Watched } from './stream-watch.ts';
+
+/** One client request on its way through the pipeline, from admission to its last byte. */
+export class Exchange implements Running, Watched {
+  readonly parts: Parts;
+  readonly request: ClientRequest;
+  readonly admitted: Admitted;
+  readonly reply: Reply;
+  readonly purse: Purse;
+  readonly startedAtMs: number;
+  readonly reservedAt: number;
+  /** Milliseconds to the first byte for the client, once it has left. */
+  firstByteMs: number | undefined;
+  attempts = 0;
+  candidate: Candidate | undefined;
+  attempt: Attempt | undefined;
+  wrote = false;
+  left = false;
+  #silentMs = 0;
+
+  constructor(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply, purse: Purse, startedAtMs: number) {
+    this.parts = parts;
+    this.request = request;
+    this.admitted = admitted;
+    this.reply = reply;
+    this.purse = purse;
+    this.startedAtMs = startedAtMs;
+    this.reservedAt = parts.clock.now();
+  }
+
+  get moneyWaitMs(): number {
+    return this.parts.limits.moneyWaitMs;
+  }
+
+  costOf(quantities: Quantities): Nano {
+    return costOf(this.admitted.offer.tariff, quantities).total;
+  }
+
+  elapsedMs(): number {
+    return this.parts.clock.monotonicMs() - this.startedAtMs;
+  }
+
+  firstByte(): void {
+    this.firstByteMs ??= this.elapsedMs();
+    this.reply.startStream();
+  }
+
+  /** The client went away: nobody is to blame, and the vendor stops at once. */
+  readonly leave = (): void => {
+    this.left = true;
+    this.attempt?.finish({ kind: 'left' });
+  };
+
+  /** Once a second while a stream is open. */
+  look(): void {
+    if (this.wrote) this.#silentMs = 0;
+    else this.#silentMs += this.parts.watch.everyMs;
+    this.wrote = false;
+    if (this.request.stream && this.#silentMs >= this.parts.limits.keepAliveMs) {
+      this.#silentMs = 0;
+      this.reply.startStream();
+      this.reply.write(': keep-alive\n\n');
+    }
+    this.#payForThinking();
+  }
+
+  /** A model that thinks unseen spends money while nothing arrives: until the first byte its time is paid for at its top speed. */
+  #payForThinking(): void {
+    const { topSpeed } = this.admitted.offer.model;
+    if (topSpeed === undefined || this.firstByteMs !== undefined || !this.purse.canGrow()) return;
+    const tokens = Math.ceil((this.elapsedMs() / 1_000) * topSpeed);
+    if (!this.purse.coversTokens(tokens)) void this.purse.growOrWait(this.moneyWaitMs);
+  }
+
+  callFor(candidate: Candidate, streamUpstream: boolean): Call {
+    const { request } = this;
+    return {
+      body: request.body,
+      bytes: request.bytes,
+      publicModel: request.model,
+      upstreamModel: candidate.upstreamModel,
+      stream: request.stream,
+      includeUsage: request.includeUsage,
+      streamUpstream,
+      outputTokensMax: undefined,
+      answerId: request.answerId,
+      created: Math.floor(this.reservedAt / 1_000),
+    };
+  }
+}

@@ -1,0 +1,73 @@
+import type { Capability } from '../base/capability.ts';
+import type { Channel, Snapshot } from '../catalog/snapshot.ts';
+import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
+import type { Adapter, Vendor } from '../providers/adapter.ts';
+
+export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
+
+/** A channel made ready: its vendor's adapters, open connections and proof of who we are. */
+export interface Lane {
+  readonly upstream: Upstream;
+  readonly sign: Readonly<Record<string, string>>;
+  adapter(capability: Capability): Adapter | undefined;
+}
+
+interface Kept {
+  readonly channel: Channel;
+  readonly lane: Lane;
+}
+
+/** The lanes of all channels, kept open across changes of the catalogue that do not touch them. */
+export class Lanes {
+  readonly #vendors: ReadonlyMap<string, Vendor>;
+  readonly #limits: UpstreamLimits;
+  readonly #lanes = new Map<string, Kept>();
+
+  constructor(vendors: ReadonlyMap<string, Vendor>, limits: UpstreamLimits = upstreamLimits) {
+    this.#vendors = vendors;
+    this.#limits = limits;
+  }
+
+  of(channel: Channel): Lane {
+    const kept = this.#lanes.get(channel.name);
+    if (kept !== undefined && kept.channel === channel) return kept.lane;
+    return this.#open(channel, kept);
+  }
+
+  #open(channel: Channel, kept: Kept | undefined): Lane {
+    if (kept !== undefined && sameAddress(kept.channel, channel)) {
+      this.#lanes.set(channel.name, { channel, lane: kept.lane });
+      return kept.lane;
+    }
+    const vendor = this.#vendors.get(channel.vendor);
+    const baseUrl = channel.baseUrl ?? vendor?.baseUrl;
+    if (vendor === undefined || baseUrl === undefined) throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
+    const lane: Lane = {
+      upstream: new Upstream(baseUrl, this.#limits),
+      sign: vendor.sign(channel.secret),
+      adapter: (capability) => vendor.speaks[capability],
+    };
+    this.#lanes.set(channel.name, { channel, lane });
+    if (kept !== undefined) void kept.lane.upstream.retire();
+    return lane;
+  }
+
+  /** Closes the lanes of channels that are no longer sold. */
+  keepOnly(snapshot: Snapshot): void {
+    for (const [name, { lane }] of this.#lanes) {
+      if (snapshot.channels.has(name)) continue;
+      this.#lanes.delete(name);
+      void lane.upstream.retire();
+    }
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#lanes.values()];
+    this.#lanes.clear();
+    await Promise.all(all.map(({ lane }) => lane.upstream.close()));
+  }
+}
+
+function sameAddress(a: Channel, b: Channel): boolean {
+  return a.vendor === b.vendor && a.baseUrl === b.baseUrl && a.secret === b.secret;
+}

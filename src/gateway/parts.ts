@@ -1,0 +1,53 @@
+import type { Keyring } from '../accounts/principal.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { UpstreamTimes } from '../http/upstream.ts';
+import type { Till } from '../ledger/contract.ts';
+import type { Limiter } from '../limits/contract.ts';
+import type { Health } from '../routing/health.ts';
+import type { AccessLine } from '../telemetry/access.ts';
+import type { Lanes } from './lanes.ts';
+import type { StreamWatch } from './stream-watch.ts';
+
+/** Limits of the pipeline; each can be set by whoever opens the gateway, tests above all. */
+export interface GatewayLimits {
+  /** Channels tried for one request at most. */
+  readonly attemptsMax: number;
+  /** A vendor's whole answer. */
+  readonly answerBytesMax: number;
+  /** A vendor's refusal: what is read of it. */
+  readonly faultBytesMax: number;
+  /** Waiting for money in the middle of a stream (till.md §5). */
+  readonly moneyWaitMs: number;
+  /** Silence towards a streaming client before a comment is sent. */
+  readonly keepAliveMs: number;
+  readonly whole: UpstreamTimes;
+  readonly stream: UpstreamTimes;
+}
+
+export const gatewayLimits: GatewayLimits = {
+  attemptsMax: 4,
+  answerBytesMax: 64 * 1024 * 1024,
+  faultBytesMax: 256 * 1024,
+  moneyWaitMs: 1_500,
+  keepAliveMs: 15_000,
+  // A whole answer of a reasoning model takes minutes before its first byte.
+  whole: { firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 },
+  stream: { firstByteTimeoutMs: 300_000, idleTimeoutMs: 300_000 },
+};
+
+/** Everything the pipeline works with, wired once in main.ts. */
+export interface Parts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly keyring: Keyring;
+  readonly limiter: Limiter;
+  readonly till: Till;
+  readonly health: Health;
+  readonly limits: GatewayLimits;
+  readonly watch: StreamWatch;
+  readonly catalog: () => Snapshot;
+  readonly lanes: Lanes;
+  readonly access: (line: AccessLine) => void;
+}

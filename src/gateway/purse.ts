@@ -1,0 +1,102 @@
+import type { Reservation } from '../ledger/contract.ts';
+import { type Admitted, affordableTokens, worstCaseOf } from './admit.ts';
+
+/** Output tokens reserved at first for an answer that arrives piece by piece, and at most at a time (till.md §5). */
+const sliceFirst = 256;
+const sliceMax = 4_096;
+/** Progress is taken as one token for two bytes: reserving too much is harmless, usage settles. */
+const bytesPerTokenReserved = 2;
+
+export function firstSlice(outputTokens: number): number {
+  return Math.min(sliceFirst, outputTokens);
+}
+
+/**
+ * The money behind one running answer. Knows how far the answer may go, and takes the next slice before it is needed.
+ * `nextLookBytes` is all that a piece is compared with on the common path.
+ */
+export class Purse {
+  nextLookBytes: number;
+  readonly #reservation: Reservation;
+  readonly #admitted: Admitted;
+  #coveredTokens: number;
+  #slice = sliceFirst;
+  #asking: Promise<boolean> | undefined;
+
+  /** `tokensAtFirst`: how much of the answer the reservation was asked for; it may have got less. */
+  constructor(reservation: Reservation, admitted: Admitted, tokensAtFirst: number) {
+    this.#reservation = reservation;
+    this.#admitted = admitted;
+    this.#coveredTokens = reservation.amount >= worstCaseOf(admitted, tokensAtFirst) ? tokensAtFirst : affordableTokens(admitted, reservation.amount);
+    this.nextLookBytes = this.#lookAt();
+  }
+
+  get reservation(): Reservation {
+    return this.#reservation;
+  }
+
+  /** Half a slice before the money ends, and never once the whole answer is covered. */
+  #lookAt(): number {
+    if (this.#coveredTokens >= this.#admitted.outputTokens) return Number.POSITIVE_INFINITY;
+    return Math.max(0, this.#coveredTokens - Math.ceil(this.#slice / 2)) * bytesPerTokenReserved;
+  }
+
+  /** The answer has come to this many bytes and would go past what is reserved. */
+  exceeded(bytes: number): boolean {
+    return this.#coveredTokens < this.#admitted.outputTokens && bytes > this.#coveredTokens * bytesPerTokenReserved;
+  }
+
+  /** The answer has lasted this many tokens' time at the model's top speed: thinking is not seen, so it is paid for by the clock. */
+  coversTokens(tokens: number): boolean {
+    return tokens <= this.#coveredTokens;
+  }
+
+  /** Takes the next slice if it is there at once. */
+  grow(): void {
+    if (this.#coveredTokens >= this.#admitted.outputTokens) return;
+    const target = this.#target();
+    const missing = worstCaseOf(this.#admitted, target) - this.#reservation.amount;
+    if (missing <= 0n || this.#reservation.extend(missing) >= missing) this.#covered(target);
+  }
+
+  /** There is more of this answer to be paid for than is covered. */
+  canGrow(): boolean {
+    return this.#coveredTokens < this.#admitted.outputTokens;
+  }
+
+  /** Waits for the next slice; false when the account has no money for it in time. Who asks while another waits, waits with it. */
+  growOrWait(waitMs: number): Promise<boolean> {
+    this.#asking ??= this.#ask(waitMs).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #ask(waitMs: number): Promise<boolean> {
+    const target = this.#target();
+    const missing = worstCaseOf(this.#admitted, target) - this.#reservation.amount;
+    if (missing > 0n) {
+      const one = worstCaseOf(this.#admitted, this.#coveredTokens + 1) - worstCaseOf(this.#admitted, this.#coveredTokens);
+      const got = await this.#reservation.extendOrWait(missing, missing < one ? missing : one, waitMs);
+      if (got === 0n) return false;
+      if (got < missing) {
+        const affordable = affordableTokens(this.#admitted, this.#reservation.amount);
+        if (affordable <= this.#coveredTokens) return false;
+        this.#covered(affordable);
+        return true;
+      }
+    }
+    this.#covered(target);
+    return true;
+  }
+
+  #target(): number {
+    return Math.min(this.#admitted.outputTokens, this.#coveredTokens + this.#slice);
+  }
+
+  #covered(tokens: number): void {
+    this.#coveredTokens = Math.max(this.#coveredTokens, tokens);
+    this.#slice = Math.min(sliceMax, this.#slice * 2);
+    this.nextLookBytes = this.#lookAt();
+  }
+}

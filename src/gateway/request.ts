@@ -1,0 +1,28 @@
+import type { Principal } from '../accounts/principal.ts';
+import type { Capability } from '../base/capability.ts';
+
+/** What the client asked, as its endpoint understood it (api/ parses, the pipeline trusts). */
+export interface ClientRequest {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly capability: Capability;
+  readonly model: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly bytes: Buffer;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** How many answers are asked for: `n`. */
+  readonly choices: number;
+  readonly outputTokensAsked: number | undefined;
+  /** The name of the parameter that said so. */
+  readonly outputParam: string;
+  /** What the client's content consists of beside text: modality → the parameter where it first occurs. */
+  readonly media: ReadonlyMap<string, string>;
+  /** How many pieces of media there are, and how many of the body's bytes they take: they are not text to be counted. */
+  readonly mediaCount: number;
+  readonly mediaBytes: number;
+  /** Everything in it that a model reads as text, for counting. */
+  text(): string;
+  /** Id of the answer, in the form of its endpoint. */
+  readonly answerId: string;
+}

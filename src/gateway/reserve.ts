@@ -1,0 +1,72 @@
+import type { Principal } from '../accounts/principal.ts';
+import type { Nano } from '../base/money.ts';
+import { refuse } from '../base/refusal.ts';
+import type { Reply } from '../http/reply.ts';
+import type { LimitWindow, Reservation, ReserveAsk } from '../ledger/contract.ts';
+import { type Admitted, worstCaseOf } from './admit.ts';
+import { countTokens } from './count.ts';
+import type { Parts } from './parts.ts';
+import { firstSlice, Purse } from './purse.ts';
+import type { ClientRequest } from './request.ts';
+
+/** An answer shorter than this makes no sense: below it a request is refused for lack of money. */
+const outputTokensMin = 16;
+/** When the database is away, clients come back after this. */
+export const unavailableRetryMs = 5_000;
+
+export interface Reserved {
+  /** The admission, its input counted when money was scarce enough to count. */
+  readonly admitted: Admitted;
+  readonly purse: Purse;
+}
+
+/** Sets the money aside: from memory in the common case, else by a draw, a call-in or a wait. Throws a Refusal when there is none; `left` when the client went away meanwhile. */
+export async function reserve(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply): Promise<Reserved | 'left'> {
+  const ask = askFor(request, admitted);
+  const reservation = parts.till.tryReserve(ask);
+  if (reservation !== undefined) return { admitted, purse: purseOf(request, admitted, reservation) };
+  return reserveSlowly(parts, request, admitted, reply);
+}
+
+async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply): Promise<Reserved | 'left'> {
+  // The quick estimate is generous. Before anybody waits or is refused for it, the text is counted.
+  const counted = Math.min(admitted.textTokens, await countTokens(request.text()));
+  const precise: Admitted = { ...admitted, textTokens: counted };
+  const leaving = new AbortController();
+  reply.onLeave(() => leaving.abort());
+  const got = await parts.till.reserve(askFor(request, precise), leaving.signal);
+  reply.onLeave(undefined);
+  if (got === 'left') return 'left';
+  if (got === 'insufficient') refuse('insufficient_quota');
+  if (got === 'unavailable') refuse('unavailable', { why: 'accounts cannot be reached', id: request.id }, unavailableRetryMs);
+  return { admitted: precise, purse: purseOf(request, precise, got) };
+}
+
+function askFor(request: ClientRequest, admitted: Admitted): ReserveAsk {
+  return {
+    account: request.principal.userId,
+    limits: windowsOf(request.principal),
+    want: worstCaseOf(admitted, tokensAtFirst(request, admitted)),
+    minimum: worstCaseOf(admitted, Math.min(outputTokensMin, admitted.outputTokens)),
+    shape: request.stream ? 'stream' : 'whole',
+  };
+}
+
+function purseOf(request: ClientRequest, admitted: Admitted, reservation: Reservation): Purse {
+  return new Purse(reservation, admitted, tokensAtFirst(request, admitted));
+}
+
+function tokensAtFirst(request: ClientRequest, admitted: Admitted): number {
+  return request.stream ? firstSlice(admitted.outputTokens) : admitted.outputTokens;
+}
+
+const noWindows: readonly LimitWindow[] = [];
+
+function windowsOf(principal: Principal): readonly LimitWindow[] {
+  return principal.limit === undefined ? noWindows : [totalWindow(principal.keyId, principal.limit)];
+}
+
+/** The window of a key's total limit; its account in the ledger is made by the first draw. */
+export function totalWindow(keyId: string, amount: Nano): LimitWindow {
+  return { id: `key:${keyId}:total`, amount };
+}

@@ -1,0 +1,188 @@
+import type { Fault, FaultKind } from '../base/fault.ts';
+import { type Refusal, refusal } from '../base/refusal.ts';
+import { inputTokens } from '../catalog/price.ts';
+import type { Candidate } from '../catalog/snapshot.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Answer, StreamMeter } from '../providers/adapter.ts';
+import { mayRetry } from '../routing/retry.ts';
+import { admit } from './admit.ts';
+import { Attempt, type AttemptResult } from './attempt.ts';
+import { refusalFor, unavailable } from './blame.ts';
+import type { ClientFormat } from './client-format.ts';
+import { Exchange } from './exchange.ts';
+import { type Outcome, outcomeOfFault, report } from './outcome.ts';
+import type { Parts } from './parts.ts';
+import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
+import type { ClientRequest } from './request.ts';
+import { reserve, unavailableRetryMs } from './reserve.ts';
+import { countedAnswer, countedStream, type Ending, outputTokens, settle } from './settle.ts';
+
+/**
+ * The life of a request: admit → reserve → attempt → pump → settle → last byte. Throws a Refusal (or LimitReached) while the client has seen
+ * nothing; after that it ends the answer itself. Whatever happens, the reservation ends once and the limits get their place back.
+ */
+export async function run(parts: Parts, request: ClientRequest, reply: Reply, format: ClientFormat): Promise<void> {
+  const startedAtMs = parts.clock.monotonicMs();
+  const admitted = admit(parts, request);
+  let tokens = 0;
+  try {
+    format.limitHeaders(admitted.pass, reply);
+    const reserved = await reserve(parts, request, admitted, reply);
+    if (reserved === 'left') return;
+    const exchange = new Exchange(parts, request, reserved.admitted, reply, reserved.purse, startedAtMs);
+    const outcome = await deliver(exchange, format);
+    tokens = outcome.inputTokens + outcome.outputTokens;
+    report(exchange, outcome);
+    if (outcome.refusal !== undefined) refuseOrBreak(reply, format, outcome.refusal);
+  } finally {
+    admitted.pass.finish(tokens);
+  }
+}
+
+function refuseOrBreak(reply: Reply, format: ClientFormat, why: Refusal): void {
+  if (!reply.started) throw why;
+  reply.end(format.errorEvent(why));
+}
+
+async function deliver(exchange: Exchange, format: ClientFormat): Promise<Outcome> {
+  const { parts, reply, request, purse } = exchange;
+  reply.onLeave(exchange.leave);
+  if (request.stream) parts.watch.add(exchange);
+  let settled = false;
+  try {
+    const { result, receiver } = await tryChannels(exchange);
+    const outcome = await conclude(exchange, result, receiver, format);
+    settled = outcome.charged;
+    return outcome;
+  } finally {
+    if (!settled) purse.reservation.release();
+    reply.onLeave(undefined);
+    if (request.stream) parts.watch.remove(exchange);
+  }
+}
+
+type StreamReceiver = ForwardingReceiver | CollectingReceiver;
+interface Tried {
+  readonly result: AttemptResult;
+  readonly receiver: StreamReceiver | undefined;
+}
+
+/** The attempt loop: one channel after the other until one delivers, the client leaves, or nothing is left that may be tried. */
+async function tryChannels(exchange: Exchange): Promise<Tried> {
+  const { parts, admitted } = exchange;
+  const { candidates } = admitted.offer;
+  let tried: Candidate[] = noneTried;
+  let last: AttemptResult | undefined;
+  let failures: Map<FaultKind, number> | undefined;
+  while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
+    const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random);
+    if (candidate === undefined) break;
+    const one = await attemptOn(exchange, candidate);
+    if (one.result.kind !== 'fault') {
+      if (one.result.kind !== 'left') parts.health.answered(candidate.id, parts.clock.monotonicMs());
+      return one;
+    }
+    const { fault, stage } = one.result;
+    parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
+    last = one.result;
+    failures ??= new Map();
+    const count = (failures.get(fault.kind) ?? 0) + 1;
+    failures.set(fault.kind, count);
+    if (!mayRetry(fault.kind, stage, count, 'text')) return one;
+    // A vendor may close an idle connection in the instant in which we use it: that says nothing of the channel, so it gets a second chance.
+    if (!(fault.kind === 'network' && stage === 'waiting' && count === 1)) tried = [...tried, candidate];
+  }
+  if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
+  return { result: last ?? { kind: 'fault', stage: 'connecting', fault: noChannel }, receiver: undefined };
+}
+
+const noneTried: Candidate[] = [];
+const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available' };
+
+async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Tried> {
+  const { parts, request, purse } = exchange;
+  exchange.attempts += 1;
+  exchange.candidate = candidate;
+  const lane = parts.lanes.of(candidate.channel);
+  const adapter = lane.adapter(request.capability);
+  if (adapter === undefined) throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
+  // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
+  const call = exchange.callFor(candidate, request.stream || purse.canGrow());
+  let receiver: StreamReceiver | undefined;
+  const attempt = new Attempt(adapter, call, parts.limits, (self) => {
+    receiver = request.stream
+      ? new ForwardingReceiver(exchange, self, adapter.stream(call))
+      : new CollectingReceiver(exchange, self, adapter.collect(call), parts.limits.answerBytesMax);
+    return receiver;
+  });
+  exchange.attempt = attempt;
+  attempt.start(lane);
+  const result = await attempt.result;
+  exchange.attempt = undefined;
+  return { result, receiver };
+}
+
+async function conclude(exchange: Exchange, result: AttemptResult, receiver: StreamReceiver | undefined, format: ClientFormat): Promise<Outcome> {
+  if (result.kind === 'answer') return concludeWhole(exchange, result.answer, 'ok');
+  if (result.kind === 'streamed') return concludeStream(exchange, result.meter, result.tail, 'ok', format);
+  if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver, format);
+  const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
+  if (result.kind === 'left') {
+    if (meter !== undefined && meter.outputBytes > 0) return concludeStream(exchange, meter, '', 'left', format);
+    return { ...nothing, status: 499, outcome: 'left' };
+  }
+  return concludeFault(exchange, result.fault, meter, format);
+}
+
+const nothing = { charged: false, cost: 0n, inputTokens: 0, outputTokens: 0, refusal: undefined } as const;
+
+async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMeter | undefined, format: ClientFormat): Promise<Outcome> {
+  const { parts, admitted, request, reply } = exchange;
+  const retryAfterMs = parts.health.retryAfterMs(admitted.offer.candidates, parts.clock.monotonicMs());
+  const why = refusalFor(fault, request.id, retryAfterMs);
+  if (reply.started && meter !== undefined && meter.outputBytes > 0) {
+    const outcome = await concludeStream(exchange, meter, '', 'cut', format);
+    return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
+  }
+  return { ...nothing, status: reply.started ? 200 : 0, outcome: outcomeOfFault(fault), refusal: why };
+}
+
+/** A whole answer: charged first, sent after the commit, withheld when it cannot be charged. */
+async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 'length'): Promise<Outcome> {
+  const quantities = answer.quantities ?? (await countedAnswer(exchange, answer.outputText));
+  const ending: Ending = { status, quantities, estimated: answer.quantities === undefined, upstreamId: answer.upstreamId };
+  const outcome = await charge(exchange, ending);
+  if (outcome.refusal !== undefined) return outcome;
+  exchange.firstByteMs ??= exchange.elapsedMs();
+  exchange.reply.whole(200, 'application/json', answer.body);
+  return outcome;
+}
+
+async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status'], format: ClientFormat): Promise<Outcome> {
+  const quantities = meter.quantities ?? (await countedStream(exchange, meter.outputBytes));
+  const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
+  if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) exchange.reply.end(tail + format.done);
+  return outcome;
+}
+
+async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: StreamReceiver | undefined, format: ClientFormat): Promise<Outcome> {
+  const quantities = meter.finished && meter.quantities !== undefined ? meter.quantities : await countedStream(exchange, meter.outputBytes);
+  if (receiver instanceof CollectingReceiver) {
+    const answer = receiver.collector.answer(quantities);
+    return concludeWhole(exchange, { ...answer, quantities }, 'length');
+  }
+  if (receiver === undefined || meter.outputBytes === 0) return { ...nothing, status: 429, outcome: 'insufficient_quota', refusal: refusal('insufficient_quota') };
+  const tail = receiver.translator.cutShort(quantities);
+  if (!exchange.reply.started) exchange.firstByte();
+  return concludeStream(exchange, { ...meter, quantities }, tail, 'length', format);
+}
+
+async function charge(exchange: Exchange, ending: Ending): Promise<Outcome> {
+  const { request, reply } = exchange;
+  const settled = await settle(exchange, ending);
+  const counted = { inputTokens: inputTokens(ending.quantities), outputTokens: outputTokens(ending.quantities) };
+  const base = { charged: true, cost: settled.amount, ...counted, status: 200, outcome: ending.status };
+  if (settled.outcome === 'paid') return { ...base, refusal: undefined };
+  if (settled.outcome === 'refused') return { ...base, status: reply.started ? 200 : 500, outcome: 'refused by the ledger', refusal: refusal('server_error', { id: request.id }) };
+  return { ...base, status: reply.started ? 200 : 503, outcome: 'unsettled', refusal: unavailable('the charge could not be recorded', request.id, unavailableRetryMs) };
+}

@@ -1,0 +1,82 @@
+import type { Quantities } from '../base/quantities.ts';
+import { costOf, inputTokens, type PriceLine } from '../catalog/price.ts';
+import type { Settled } from '../ledger/contract.ts';
+import type { RecordValues } from '../usage/record.ts';
+import { countTokens, tokensOfBytes } from './count.ts';
+import type { Exchange } from './exchange.ts';
+
+/** How the answer ended, as the usage record tells it. */
+export type EndStatus = 'ok' | 'cut' | 'left' | 'length';
+
+export interface Ending {
+  readonly status: EndStatus;
+  readonly quantities: Quantities;
+  /** Counted by us, because the vendor told no usage. */
+  readonly estimated: boolean;
+  readonly upstreamId: string | undefined;
+}
+
+export function outputTokens(quantities: Quantities): number {
+  return (quantities.output ?? 0) + (quantities.reasoning ?? 0) + (quantities.audio_output ?? 0) + (quantities.image_output ?? 0);
+}
+
+/** What a text answer without the vendor's count is charged for. */
+export async function countedAnswer(exchange: Exchange, outputText: string): Promise<Quantities> {
+  return { input: await inputCount(exchange), output: await countTokens(outputText) };
+}
+
+/** The same for a stream, whose text was not kept. */
+export async function countedStream(exchange: Exchange, outputBytes: number): Promise<Quantities> {
+  return { input: await inputCount(exchange), output: tokensOfBytes(outputBytes) };
+}
+
+async function inputCount(exchange: Exchange): Promise<number> {
+  const { request, admitted } = exchange;
+  return (await countTokens(request.text())) + admitted.media.inputTokens;
+}
+
+/** Prices the ending and hands charge and usage record to the till. Resolves after the commit: only then may the last byte leave. */
+export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
+  const { admitted, request, parts } = exchange;
+  const { lines, total } = costOf(admitted.offer.tariff, ending.quantities);
+  const finishedAt = parts.clock.now();
+  return exchange.purse.reservation.settle({
+    id: request.id,
+    cost: total,
+    code: request.capability,
+    at: finishedAt,
+    record: recordOf(exchange, ending, lines, finishedAt),
+  });
+}
+
+function recordOf(exchange: Exchange, ending: Ending, lines: readonly PriceLine[], finishedAt: number): RecordValues {
+  const { request, admitted, candidate } = exchange;
+  const durationMs = exchange.elapsedMs();
+  return [
+    request.principal.keyId,
+    exchange.reservedAt,
+    finishedAt,
+    request.capability,
+    request.model,
+    admitted.offer.group.name,
+    candidate?.channel.name ?? null,
+    ending.upstreamId ?? null,
+    ending.status,
+    request.stream ? 1 : 0,
+    ending.estimated ? 1 : 0,
+    Math.round(exchange.firstByteMs ?? durationMs),
+    Math.round(durationMs),
+    exchange.attempts,
+    inputTokens(ending.quantities),
+    outputTokens(ending.quantities),
+    linesText(lines),
+  ];
+}
+
+/** Written by hand: money is a bigint, which JSON.stringify does not know, and a record is made for every request. */
+function linesText(lines: readonly PriceLine[]): string {
+  let text = '';
+  for (const line of lines) text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},${line.rate},${line.cost}]`;
+  return `[${text}]`;
+}
+

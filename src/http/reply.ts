@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http';
+
+/** The client's side of one exchange: a hijacked response, written as heads and latin1 text whose characters are bytes. */
+export class Reply {
+  readonly #response: ServerResponse;
+  readonly #headers: string[];
+  /** The client was sent a status line. */
+  started = false;
+  /** The client went away, or everything has been sent. */
+  closed = false;
+  #leave: (() => void) | undefined;
+  #drain: (() => void) | undefined;
+
+  /** `headers`: name, value, name, value, … that every answer of this exchange carries. */
+  constructor(response: ServerResponse, headers: string[]) {
+    this.#response = response;
+    this.#headers = headers;
+    response.on('close', this.#onClose);
+  }
+
+  readonly #onClose = (): void => {
+    const left = !this.#response.writableFinished;
+    this.closed = true;
+    if (left) this.#leave?.();
+    this.#drain?.();
+  };
+
+  /** Calls `leave` once when the client goes away before the answer is complete; undefined forgets it. */
+  onLeave(leave: (() => void) | undefined): void {
+    this.#leave = leave;
+  }
+
+  header(name: string, value: string): void {
+    this.#headers.push(name, value);
+  }
+
+  whole(status: number, contentType: string, body: Buffer | string): void {
+    if (this.closed || this.started) return;
+    this.started = true;
+    this.#headers.push('content-type', contentType, 'content-length', String(Buffer.byteLength(body)));
+    this.#response.writeHead(status, this.#headers);
+    this.#response.end(body);
+  }
+
+  startStream(): void {
+    if (this.closed || this.started) return;
+    this.started = true;
+    // Proxies in between must neither buffer nor transform what is meant to arrive at once.
+    this.#headers.push('content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache, no-transform', 'x-accel-buffering', 'no');
+    this.#response.writeHead(200, this.#headers);
+  }
+
+  /** False when the client reads slower than we write: wait for `onDrain`. */
+  write(bytes: string): boolean {
+    if (this.closed) return true;
+    return this.#response.write(bytes, 'latin1');
+  }
+
+  /** Calls `go` once when there is room again, or when the client has left. */
+  onDrain(go: () => void): void {
+    this.#drain = go;
+    this.#response.once('drain', () => {
+      this.#drain = undefined;
+      go();
+    });
+  }
+
+  end(bytes: string): void {
+    if (this.closed) return;
+    this.#response.end(bytes, 'latin1');
+  }
+
+  /** Breaks the connection: nothing more that could be said would be true. */
+  destroy(): void {
+    this.#response.destroy();
+  }
+}
