@@ -12,36 +12,44 @@ export interface FreshOptions extends OpenOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** A database of the test's own. `open` may be called several times, as several processes would. All is closed and dropped when the test ends. */
+/**
+ * A database of the test's own. `open` may be called several times, as several processes would, and with another way to the same database.
+ * All is closed and dropped when the test ends.
+ */
 export interface FreshDatabase {
   readonly url: string;
-  open(options?: OpenOptions): Promise<Database>;
+  open(options?: OpenOptions, through?: string): Promise<Database>;
 }
 
-type Suite = (name: 'sqlite' | 'postgres', openFresh: (options?: FreshOptions) => Promise<Database>, fresh: () => Promise<FreshDatabase>) => void;
+type Name = 'sqlite' | 'postgres';
+type Suite = (name: Name, openFresh: (options?: FreshOptions) => Promise<Database>, fresh: () => Promise<FreshDatabase>) => void;
 
 /** Runs a suite on SQLite (a file) and on PostgreSQL. `openFresh` gives a new, empty, migrated database; `fresh` one that is not open yet. */
 export function forEachDatabase(suite: Suite): void {
-  const homes = [
-    { name: 'sqlite', missing: false, url: sqliteUrl },
-    { name: 'postgres', missing: inject('postgresUrl') === undefined, url: postgresUrl },
-  ] as const;
-  for (const { name, missing, url } of homes) {
-    const fresh = async (): Promise<FreshDatabase> => freshAt(await url());
-    const openFresh = async ({ migrations = [], ...options }: FreshOptions = {}): Promise<Database> => {
-      const database = await (await fresh()).open(options);
-      await migrate(database, migrations);
-      return database;
-    };
-    describe.skipIf(missing)(name, () => suite(name, openFresh, fresh));
-  }
+  run('sqlite', suite, sqliteUrl);
+  onPostgres(suite);
+}
+
+/** The same for what only PostgreSQL has. */
+export function onPostgres(suite: Suite): void {
+  run('postgres', suite, postgresUrl, inject('postgresUrl') === undefined);
+}
+
+function run(name: Name, suite: Suite, url: () => Promise<string>, missing = false): void {
+  const fresh = async (): Promise<FreshDatabase> => freshAt(await url());
+  const openFresh = async ({ migrations = [], ...options }: FreshOptions = {}): Promise<Database> => {
+    const database = await (await fresh()).open(options);
+    await migrate(database, migrations);
+    return database;
+  };
+  describe.skipIf(missing)(name, () => suite(name, openFresh, fresh));
 }
 
 function freshAt(url: string): FreshDatabase {
   return {
     url,
-    async open(options) {
-      const database = await open(url, options);
+    async open(options, through = url) {
+      const database = await open(through, options);
       // Callbacks run last first: every handle is closed before its database is dropped.
       onTestFinished(() => database.close().catch(() => undefined));
       return database;

@@ -62,8 +62,9 @@ export class PostgresEngine implements Engine {
       keepAlive: true,
       types,
     });
-    // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one.
+    // A connection that breaks fails the statement in hand, and is dropped when idle; the event itself needs no answer, but it kills the process without a listener.
     this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** A commit must be on disk when we say so (till.md §2): a server that is told to promise less is refused. */

@@ -1,32 +1,35 @@
 import { DatabaseError, type DatabaseErrorKind } from './database.ts';
 
-/** SQLite's primary result codes, https://sqlite.org/rescode.html. */
-const kinds = new Map<number, DatabaseErrorKind>([
-  [5, 'busy'], // SQLITE_BUSY
-  [6, 'busy'], // SQLITE_LOCKED
-  [7, 'busy'], // SQLITE_NOMEM
-  [8, 'busy'], // SQLITE_READONLY: a file system remounted, a disk failing
-  [10, 'unknown'], // SQLITE_IOERR: a failed fsync does not tell what reached the disk
-  [13, 'busy'], // SQLITE_FULL
-  [14, 'busy'], // SQLITE_CANTOPEN
-  [19, 'constraint'], // SQLITE_CONSTRAINT
-]);
+/**
+ * SQLite's primary result codes, https://sqlite.org/rescode.html, with the text that SQLite gives each: on Node 20 the engine
+ * (@photostructure/sqlite 1.2.1) tells no code when a statement with rows fails, only the text.
+ */
+const codes: readonly { readonly code: number; readonly kind: DatabaseErrorKind; readonly text: RegExp }[] = [
+  { code: 5, kind: 'busy', text: /^database is locked/ },
+  { code: 6, kind: 'busy', text: /^database table is locked/ },
+  { code: 7, kind: 'busy', text: /^out of memory/ },
+  { code: 8, kind: 'busy', text: /^attempt to write a readonly database/ }, // a file system remounted, a disk failing
+  { code: 10, kind: 'unknown', text: /^disk I\/O error/ }, // a failed fsync does not tell what reached the disk
+  { code: 13, kind: 'busy', text: /^database or disk is full/ },
+  { code: 14, kind: 'busy', text: /^unable to open database file/ },
+  { code: 19, kind: 'constraint', text: /constraint failed/ },
+];
 
-function primaryCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
-  return error.errcode & 0xff;
+function find(error: Error): (typeof codes)[number] | undefined {
+  if (!('errcode' in error) || typeof error.errcode !== 'number') return codes.find(({ text }) => text.test(error.message));
+  const primary = error.errcode & 0xff;
+  return codes.find(({ code }) => code === primary);
 }
 
 /** Gives an error of the SQLite engine its kind. Anything else passes unchanged. */
 export function sqliteError(error: unknown): unknown {
-  const code = primaryCode(error);
-  if (code === undefined || !(error instanceof Error)) return error;
-  return new DatabaseError(kinds.get(code) ?? 'other', error.message, { cause: error });
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return error;
+  return new DatabaseError(find(error)?.kind ?? 'other', error.message, { cause: error });
 }
 
 /** Another connection holds the lock: the same thing may succeed in a moment. */
 export function isLocked(error: unknown): boolean {
-  if (!(error instanceof DatabaseError)) return false;
-  const code = primaryCode(error.cause);
+  if (!(error instanceof DatabaseError) || !(error.cause instanceof Error)) return false;
+  const code = find(error.cause)?.code;
   return code === 5 || code === 6;
 }

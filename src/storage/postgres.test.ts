@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { onPostgres } from '../../test/databases.ts';
+import { relayTo } from '../../test/relay.ts';
+import type { Procedures, Script } from './database.ts';
+import { migrate } from './migrate.ts';
+
+const notes = { id: '0001-note', statements: ['CREATE TABLE note (id TEXT PRIMARY KEY)'] };
+const insert = (id: string) => ({ sql: 'INSERT INTO note VALUES ($1)', params: [id] }) as const;
+const kill = { sql: 'SELECT pg_terminate_backend(pg_backend_pid())', params: [] } as const;
+
+onPostgres((_, openFresh, fresh) => {
+  test('a connection that breaks before the commit is busy, one that breaks under an autocommitted statement unknown', async () => {
+    const db = await openFresh({ migrations: [notes] });
+    const dying = db.transact(function* (): Script<void> {
+      yield insert('a');
+      yield kill;
+    });
+    await expect(dying).rejects.toMatchObject({ kind: 'busy' });
+    await expect(db.query(kill.sql)).rejects.toMatchObject({ kind: 'unknown' });
+    expect(await db.query('SELECT id FROM note')).toEqual([]);
+  });
+
+  test('a commit whose answer is lost is unknown', async () => {
+    const { url, open } = await fresh();
+    const direct = await open();
+    await migrate(direct, [notes]);
+    const relay = await relayTo(url);
+    const procedures = {
+      *muted(): Script<void> {
+        yield insert('a');
+        relay.mute();
+        setTimeout(() => relay.cut(), 200);
+      },
+    } satisfies Procedures;
+    const db = await open({ procedures }, relay.url);
+    await expect(db.call('muted', {})).rejects.toMatchObject({ kind: 'unknown' });
+    expect(await direct.query('SELECT id FROM note')).toEqual([{ id: 'a' }]);
+    relay.mend();
+    await expect.poll(() => db.query('SELECT COUNT(*) AS n FROM note')).toEqual([{ n: 1n }]);
+  });
+
+  test('two transactions that lock each other out end as busy for one of them', async () => {
+    const db = await openFresh({ migrations: [notes] });
+    await db.query("INSERT INTO note VALUES ('a'), ('b')");
+    const crossing = (first: string, second: string) =>
+      db.transact(function* (): Script<void> {
+        yield { sql: 'UPDATE note SET id = id WHERE id = $1', params: [first] };
+        yield { sql: 'SELECT pg_sleep(0.1)', params: [] };
+        yield { sql: 'UPDATE note SET id = id WHERE id = $1', params: [second] };
+      });
+    const outcomes = await Promise.allSettled([crossing('a', 'b'), crossing('b', 'a')]);
+    const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(failed).toMatchObject([{ reason: { kind: 'busy' } }]);
+  });
+
+  test('a table changed by another node does not break prepared statements', async () => {
+    const db = await openFresh({ migrations: [notes], postgres: { connectionsMax: 1 } });
+    await db.query('SELECT * FROM note');
+    await db.query('ALTER TABLE note ADD COLUMN text TEXT');
+    await expect(db.query('SELECT * FROM note')).rejects.toMatchObject({ kind: 'busy' });
+    expect(await db.query('SELECT * FROM note')).toEqual([]);
+  });
+
+  test('a server that does not promise durable commits is refused', async () => {
+    const { url, open } = await fresh();
+    const db = await open();
+    await db.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
+    await expect(open()).rejects.toThrow('synchronous_commit=off');
+  });
+});

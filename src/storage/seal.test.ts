@@ -1,0 +1,49 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadMasterKey } from './master-key.ts';
+import { openSealer } from './seal.ts';
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'tollgate-key-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+test('what is sealed opens again, for the same purpose and under the same key only', () => {
+  const sealer = openSealer(Buffer.alloc(32, 1));
+  const sealed = sealer.seal('channel', 'sk-秘密');
+  expect(sealed).not.toContain('sk-');
+  expect(sealer.seal('channel', 'sk-秘密')).not.toBe(sealed);
+  expect(sealer.unseal('channel', sealed)).toBe('sk-秘密');
+  expect(() => sealer.unseal('wallet', sealed)).toThrow("sealed for 'wallet' cannot be opened");
+  expect(() => openSealer(Buffer.alloc(32, 2)).unseal('channel', sealed)).toThrow('master key');
+  expect(() => sealer.unseal('channel', 'sk-plain')).toThrow('not a sealed secret');
+  const flipped = sealed.slice(0, 20) + (sealed[20] === 'A' ? 'B' : 'A') + sealed.slice(21);
+  expect(() => sealer.unseal('channel', flipped)).toThrow('master key');
+});
+
+test('purposes have keys of their own', () => {
+  const sealer = openSealer(Buffer.alloc(32, 1));
+  expect(sealer.key('links')).toHaveLength(32);
+  expect(sealer.key('links')).not.toEqual(sealer.key('channel'));
+});
+
+test('the master key is made once, for its owner alone, and kept', async () => {
+  const data = join(await folder(), 'new');
+  const keys = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey(data, {})));
+  expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
+  expect(await readdir(data)).toEqual(['master.key']);
+  expect((await stat(join(data, 'master.key'))).mode & 0o777).toBe(0o600);
+});
+
+test('a given master key wins, and a wrong one is refused without being shown', async () => {
+  const data = await folder();
+  const given = Buffer.alloc(32, 7);
+  expect(await loadMasterKey(data, { TOLLGATE_MASTER_KEY: given.toString('base64') })).toEqual(given);
+  expect(await readdir(data)).toEqual([]);
+  await expect(loadMasterKey(data, { TOLLGATE_MASTER_KEY: 'too-short' })).rejects.toThrow(/^TOLLGATE_MASTER_KEY must hold 32 bytes in base64/);
+  await writeFile(join(data, 'master.key'), 'rubbish');
+  await expect(loadMasterKey(data, {})).rejects.toThrow(/master\.key must hold 32 bytes/);
+});
