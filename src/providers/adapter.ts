@@ -114,6 +114,8 @@ export interface Vendor {
   readonly baseUrl?: string;
   /** Headers that prove who we are. Local servers may have no secret. */
   readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
+  /** What to append to a base URL of this prefix instead of the adapter's path: for vendors with several generations of addresses. */
+  readonly place?: (prefix: string, path: string, upstreamModel: string) => string;
   /** Environment variables that make a channel when there is no configuration. */
   readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
   readonly speaks: Readonly<Partial<Record<Capability, Adapter>>>;

@@ -1,0 +1,254 @@
+/**
+ * Edits JSON text by spans and never re-encodes what it does not change, so `12345678901234567890`, `1.0`, key order and
+ * white space survive. Text is a `latin1` string: one character a byte, so that offsets are byte offsets and UTF-8 passes untouched.
+ * The text must be JSON (the caller has parsed it); on other text the functions end and throw `NotJson` or give a useless answer, no worse.
+ */
+export class NotJson extends Error {}
+
+/** Where an object's member lies: `"key"` begins at `start`, its value is `[value, end)`. */
+export interface Member {
+  readonly name: string;
+  readonly start: number;
+  readonly value: number;
+  readonly end: number;
+}
+
+export interface Span {
+  readonly value: number;
+  readonly end: number;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** The JSON text of a value as `latin1`: what `edit` takes. `undefined` is a mistake of the caller. */
+export function jsonText(value: unknown): string {
+  const text = JSON.stringify(value);
+  // Only text beyond ASCII has another encoding than itself.
+  return /[^\0-\x7f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
+}
+
+/** The index after white space. */
+function blank(text: string, at: number): number {
+  for (let i = at; ; i++) {
+    const c = text.charCodeAt(i);
+    if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i;
+  }
+}
+
+/** The index after the string that begins at `at`. Long strings (images) are crossed by `indexOf`, which reads many bytes at once. */
+export function stringEnd(text: string, at: number): number {
+  let i = at + 1;
+  for (;;) {
+    const end = text.indexOf('"', i);
+    if (end < 0) throw new NotJson('a string does not end');
+    let run = end - 1;
+    while (text.charCodeAt(run) === backslash) run--;
+    if ((end - run) % 2 === 1) return end + 1;
+    i = end + 1;
+  }
+}
+
+/** The index after the value that begins at `at`; nested values are skipped by depth alone. */
+function valueEnd(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  if (first === quote) return stringEnd(text, at);
+  if (first !== 0x7b && first !== 0x5b) return scalarEnd(text, at);
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === quote) i = stringEnd(text, i) - 1;
+    else if (c === 0x7b || c === 0x5b) depth++;
+    else if ((c === 0x7d || c === 0x5d) && --depth === 0) return i + 1;
+  }
+  throw new NotJson('an object or array does not end');
+}
+
+function scalarEnd(text: string, at: number): number {
+  let i = at;
+  for (; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x2c || c === 0x7d || c === 0x5d || c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09) break;
+  }
+  if (i === at) throw new NotJson('a value is missing');
+  return i;
+}
+
+function nameAt(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end - 1);
+  if (!/[\\\x80-\xff]/.test(raw)) return raw;
+  const name: unknown = JSON.parse(Buffer.from(text.slice(start, end), 'latin1').toString('utf8'));
+  return String(name);
+}
+
+/** Steps from a value's end to the next value's start, or `undefined` at the closing bracket. */
+function next(text: string, at: number, close: number): number | undefined {
+  const i = blank(text, at);
+  const c = text.charCodeAt(i);
+  if (c === close) return undefined;
+  if (c !== 0x2c) throw new NotJson('a comma or a closing bracket is missing');
+  return blank(text, i + 1);
+}
+
+/** The members of the object that begins at `at`, in order, duplicates included. Names are decoded. */
+export function members(text: string, at: number): Member[] {
+  const found: Member[] = [];
+  let start: number | undefined = blank(text, at + 1);
+  if (text.charCodeAt(start) === 0x7d) return found;
+  while (start !== undefined) {
+    if (text.charCodeAt(start) !== quote) throw new NotJson('a member name is missing');
+    const nameEnd = stringEnd(text, start);
+    const colon = blank(text, nameEnd);
+    if (text.charCodeAt(colon) !== 0x3a) throw new NotJson('a colon is missing');
+    const value = blank(text, colon + 1);
+    const end = valueEnd(text, value);
+    found.push({ name: nameAt(text, start, nameEnd), start, value, end });
+    start = next(text, end, 0x7d);
+  }
+  return found;
+}
+
+/** The elements of the array that begins at `at`. */
+export function elements(text: string, at: number): Span[] {
+  const found: Span[] = [];
+  let value: number | undefined = blank(text, at + 1);
+  if (text.charCodeAt(value) === 0x5d) return found;
+  while (value !== undefined) {
+    const end = valueEnd(text, value);
+    found.push({ value, end });
+    value = next(text, end, 0x5d);
+  }
+  return found;
+}
+
+export type Path = readonly (string | number)[];
+
+/** One change: `json` sets the member or element at `path` (absent members are inserted, absent elements are not), `undefined` removes the member, `name` renames it. */
+export interface Change {
+  readonly path: Path;
+  readonly json?: string | undefined;
+  readonly name?: string;
+}
+
+interface Splice {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The changes below one value, by their next step. */
+type Branch = Map<string | number, { change?: Change; below: Branch }>;
+
+function plan(changes: readonly Change[]): Branch {
+  const root: Branch = new Map();
+  for (const change of changes) {
+    let branch = root;
+    for (let i = 0; i < change.path.length; i++) {
+      const step = change.path[i] ?? '';
+      let node = branch.get(step);
+      if (!node) branch.set(step, (node = { below: new Map() }));
+      if (i === change.path.length - 1) node.change = change;
+      branch = node.below;
+    }
+  }
+  return root;
+}
+
+const isRemoval = (change: Change): boolean => change.json === undefined && change.name === undefined;
+
+/** JSON text of an object that holds what a branch would insert, or undefined when it would insert nothing. */
+function fresh(branch: Branch): string | undefined {
+  const parts: string[] = [];
+  for (const [step, node] of branch) {
+    const inner = node.change ? node.change.json : fresh(node.below);
+    if (typeof step === 'string' && inner !== undefined) parts.push(`${jsonText(step)}:${inner}`);
+  }
+  return parts.length ? `{${parts.join(',')}}` : undefined;
+}
+
+function cut(found: readonly Member[], removed: readonly boolean[], splices: Splice[]): void {
+  let kept = -1;
+  for (let i = 0; i < found.length; i++) if (!removed[i]) kept = i;
+  for (let i = 0; i < found.length; i++) {
+    const member = found[i];
+    const following = found[i + 1];
+    if (!removed[i] || !member) continue;
+    // A member goes with the comma after it; those behind the last kept one go with the comma before them.
+    if (i < kept && following) splices.push({ start: member.start, end: following.start, text: '' });
+    else splices.push({ start: i === 0 ? member.start : (found[i - 1]?.end ?? member.start), end: member.end, text: '' });
+  }
+}
+
+function editObject(text: string, at: number, branch: Branch, splices: Splice[]): void {
+  const found = members(text, at);
+  const removed = found.map((member) => {
+    const change = branch.get(member.name)?.change;
+    return change !== undefined && isRemoval(change);
+  });
+  cut(found, removed, splices);
+  const missing: Branch = new Map(branch);
+  found.forEach((member, i) => {
+    const node = branch.get(member.name);
+    missing.delete(member.name);
+    if (!node || removed[i]) return;
+    if (node.change?.name !== undefined) splices.push({ start: member.start, end: text.indexOf(':', stringEnd(text, member.start)), text: jsonText(node.change.name) });
+    editValue(text, member, node, splices);
+  });
+  const inserted = fresh(missing)?.slice(1, -1);
+  if (inserted === undefined) return;
+  const last = found.at(-1);
+  const hasKept = removed.includes(false);
+  splices.push({ start: last?.end ?? at + 1, end: last?.end ?? at + 1, text: hasKept ? `,${inserted}` : inserted });
+}
+
+function editValue(text: string, span: Span, node: { change?: Change; below: Branch }, splices: Splice[]): void {
+  if (node.change?.json !== undefined) splices.push({ start: span.value, end: span.end, text: node.change.json });
+  else if (node.below.size) descend(text, span, node.below, splices);
+}
+
+function descend(text: string, span: Span, branch: Branch, splices: Splice[]): void {
+  const first = text.charCodeAt(span.value);
+  if (first === 0x7b) return editObject(text, span.value, branch, splices);
+  if (first === 0x5b) {
+    elements(text, span.value).forEach((element, i) => {
+      const node = branch.get(i);
+      if (node) editValue(text, element, node, splices);
+    });
+    return;
+  }
+  // A parent that is no object (`"stream_options": null`) becomes one when something must go into it.
+  const instead = fresh(branch);
+  if (instead !== undefined) splices.push({ start: span.value, end: span.end, text: instead });
+}
+
+function splicesOf(text: string, changes: readonly Change[]): Splice[] {
+  const splices: Splice[] = [];
+  const value = blank(text, 0);
+  if (changes.length) descend(text, { value, end: text.length }, plan(changes), splices);
+  return splices.sort((a, b) => a.start - b.start || a.end - b.end);
+}
+
+/** Applies the changes to every occurrence of their paths (a duplicate key is changed twice) and keeps each other byte. Paths must not lie below one another. */
+export function edit(text: string, changes: readonly Change[]): string {
+  let result = '';
+  let at = 0;
+  for (const splice of splicesOf(text, changes)) {
+    result += text.slice(at, splice.start) + splice.text;
+    at = splice.end;
+  }
+  return result + text.slice(at);
+}
+
+/** `edit` on UTF-8 bytes: one copy of the body, whatever its size. */
+export function editBytes(bytes: Buffer, changes: readonly Change[]): Buffer {
+  const splices = splicesOf(bytes.toString('latin1'), changes);
+  if (!splices.length) return bytes;
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const splice of splices) {
+    pieces.push(bytes.subarray(at, splice.start), Buffer.from(splice.text, 'latin1'));
+    at = splice.end;
+  }
+  pieces.push(bytes.subarray(at));
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,53 @@
+import type { Vendor } from './adapter.ts';
+import { azure } from './vendors/azure.ts';
+import { cerebras } from './vendors/cerebras.ts';
+import { deepseek } from './vendors/deepseek.ts';
+import { fireworks } from './vendors/fireworks.ts';
+import { groq } from './vendors/groq.ts';
+import { huggingface } from './vendors/huggingface.ts';
+import { hunyuan } from './vendors/hunyuan.ts';
+import { llamacpp } from './vendors/llamacpp.ts';
+import { minimax } from './vendors/minimax.ts';
+import { mistral } from './vendors/mistral.ts';
+import { moonshot } from './vendors/moonshot.ts';
+import { ollama } from './vendors/ollama.ts';
+import { openai } from './vendors/openai.ts';
+import { openaiCompatible } from './vendors/openai-compatible.ts';
+import { openrouter } from './vendors/openrouter.ts';
+import { perplexity } from './vendors/perplexity.ts';
+import { qwen } from './vendors/qwen.ts';
+import { siliconflow } from './vendors/siliconflow.ts';
+import { together } from './vendors/together.ts';
+import { vllm } from './vendors/vllm.ts';
+import { volcengine } from './vendors/volcengine.ts';
+import { xai } from './vendors/xai.ts';
+import { zhipu } from './vendors/zhipu.ts';
+
+const list: readonly Vendor[] = [
+  openai,
+  azure,
+  deepseek,
+  qwen,
+  moonshot,
+  zhipu,
+  minimax,
+  volcengine,
+  hunyuan,
+  xai,
+  mistral,
+  groq,
+  together,
+  fireworks,
+  openrouter,
+  perplexity,
+  cerebras,
+  huggingface,
+  siliconflow,
+  ollama,
+  vllm,
+  llamacpp,
+  openaiCompatible,
+];
+
+/** Every vendor by the id that the configuration file uses. */
+export const vendors: ReadonlyMap<string, Vendor> = new Map(list.map((vendor) => [vendor.id, vendor]));

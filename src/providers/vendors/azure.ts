@@ -1,0 +1,34 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+import { reasoningModels } from './openai.ts';
+
+/** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
+const legacyVersion = '2024-10-21';
+
+/**
+ * Azure has two generations of addresses: `…/openai/v1` with the deployment in `model`, and `…/openai/deployments/NAME` with a dated version.
+ * A base URL without a path is the resource's endpoint and means the first, one that ends in `/openai` the second with the model's id as deployment.
+ */
+function place(prefix: string, path: string, upstreamModel: string): string {
+  if (prefix === '') return `/openai/v1${path}`;
+  if (prefix.endsWith('/openai')) return `/deployments/${encodeURIComponent(upstreamModel)}${path}?api-version=${legacyVersion}`;
+  return prefix.includes('/openai/deployments/') ? `${path}?api-version=${legacyVersion}` : path;
+}
+
+export const azure = defineVendor({
+  id: 'azure',
+  ownedBy: 'openai',
+  env: { apiKey: 'AZURE_OPENAI_API_KEY', baseUrl: 'AZURE_OPENAI_ENDPOINT' },
+  sign: (secret) => (secret ? { 'api-key': secret } : {}),
+  place,
+  speaks: {
+    chat: openaiChat({
+      models: reasoningModels,
+      faults: [
+        // learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter, 2026-08
+        { status: 400, code: /^(content_filter|ResponsibleAIPolicyViolation)$/, kind: 'content_policy' },
+        { code: /^DeploymentNotFound$/, kind: 'unknown_model' },
+      ],
+    }),
+  },
+});

@@ -1,0 +1,21 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** cloud.tencent.com/document/product/1729/111007 and /1729/97732 (error codes in Tencent Cloud's style), 2026-08. */
+export const hunyuan = defineVendor({
+  id: 'hunyuan',
+  baseUrl: 'https://api.hunyuan.cloud.tencent.com/v1',
+  env: { apiKey: 'HUNYUAN_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      outputLimit: { name: 'max_tokens', takesBoth: false },
+      faults: [
+        { code: /^(AuthFailure|UnauthorizedOperation)(\..*)?$/, kind: 'credentials' },
+        { code: /^(ResourceInsufficient|FailedOperation\.(ResourcePackExhausted|UserUnAuthError|ServiceNotActivated|ServiceStop.*))$/, kind: 'quota' },
+        { code: /^(LimitExceeded|RequestLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
+        { code: /^(OperationDenied\.)?(TextIllegalDetected|ImageIllegalDetected)$/, kind: 'content_policy' },
+        { code: /^FailedOperation\.EngineServer(Limit|Error).*$/, kind: 'overloaded' },
+      ],
+    }),
+  },
+});

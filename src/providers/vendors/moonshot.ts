@@ -1,0 +1,26 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** platform.moonshot.cn/docs/api/chat and /docs/api/errors, 2026-08. */
+export const moonshot = defineVendor({
+  id: 'moonshot',
+  baseUrl: 'https://api.moonshot.cn/v1',
+  env: { apiKey: 'MOONSHOT_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      models: [
+        {
+          // Sampling is fixed from k2.5 on; other values are refused.
+          models: /^kimi-k(2\.[5-9]|[3-9])/,
+          drop: [{ member: 'temperature' }, { member: 'top_p' }, { member: 'presence_penalty' }, { member: 'frequency_penalty' }, { member: 'n', but: 1 }],
+        },
+      ],
+      faults: [
+        { code: /^exceeded_current_quota_error$/, kind: 'quota' },
+        { code: /^engine_overloaded_error$/, kind: 'overloaded' },
+        { code: /^content_filter$/, kind: 'content_policy' },
+        { status: 400, text: /exceeded model token limit/i, kind: 'context_length' },
+      ],
+    }),
+  },
+});

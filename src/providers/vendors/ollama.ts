@@ -1,0 +1,11 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** github.com/ollama/ollama docs/openai.md, 2026-08. A base URL without a path means its compatible endpoint. */
+export const ollama = defineVendor({
+  id: 'ollama',
+  baseUrl: 'http://127.0.0.1:11434/v1',
+  env: { apiKey: 'OLLAMA_API_KEY', baseUrl: 'OLLAMA_BASE_URL' },
+  place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
+  speaks: { chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false } }) },
+});

@@ -1,0 +1,9 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give. */
+export const openaiCompatible = defineVendor({
+  id: 'openai-compatible',
+  // The older name is the one that every such server reads.
+  speaks: { chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: true } }) },
+});

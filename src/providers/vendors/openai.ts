@@ -1,0 +1,30 @@
+import type { Dropped } from '../wire/openai-chat-quirks.ts';
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** Reasoning models refuse sampling (developers.openai.com/api/docs/guides/reasoning, 2026-08): dropped, because `model` alone may change (row 62c). */
+const sampling: readonly Dropped[] = [
+  { member: 'temperature', but: 1 },
+  { member: 'top_p', but: 1 },
+  { member: 'presence_penalty', but: 0 },
+  { member: 'frequency_penalty', but: 0 },
+  { member: 'logprobs', but: false },
+  { member: 'top_logprobs' },
+  { member: 'logit_bias' },
+];
+
+const reasoning = /^(?:o[1-9]|gpt-(?:[5-9]|\d\d))(?!.*-chat)/;
+
+/** Models that reason and what they refuse; Azure sells the same ones. From gpt-5.1 on sampling is accepted with effort `none` (same page). */
+export const reasoningModels = [
+  { models: reasoning, outputLimit: 'max_completion_tokens' },
+  { models: /^(?:o[1-9]|gpt-5(?:-(?!chat)|$))/, drop: sampling },
+  { models: /^gpt-(?:5\.|[6-9]|\d\d)(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
+] as const;
+
+export const openai = defineVendor({
+  id: 'openai',
+  baseUrl: 'https://api.openai.com/v1',
+  env: { apiKey: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
+  speaks: { chat: openaiChat({ models: reasoningModels }) },
+});

@@ -1,0 +1,19 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** openrouter.ai/docs/api/reference/errors-and-debugging, 2026-08. Codes are statuses; 403 tells of moderation. */
+export const openrouter = defineVendor({
+  id: 'openrouter',
+  baseUrl: 'https://openrouter.ai/api/v1',
+  env: { apiKey: 'OPENROUTER_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      faults: [
+        { status: 403, text: /moderation|flagged/i, kind: 'content_policy' },
+        { status: 502, kind: 'overloaded' },
+        { status: 503, kind: 'overloaded' },
+        { status: 400, text: /token limit reached/i, kind: 'context_length' },
+      ],
+    }),
+  },
+});

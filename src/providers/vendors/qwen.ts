@@ -1,0 +1,21 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** Alibaba's Model Studio: help.aliyun.com/zh/model-studio/error-code and alibabacloud notice 724 (`max_tokens` deprecated 2026-05-30, still read). */
+export const qwen = defineVendor({
+  id: 'qwen',
+  baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+  env: { apiKey: 'DASHSCOPE_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      faults: [
+        { code: /^Arrearage$/i, kind: 'quota' },
+        { code: /^(invalid_api_key|InvalidApiKey|AccessDenied(\..*)?)$/, kind: 'credentials' },
+        { code: /^(data_inspection_failed|DataInspectionFailed)$/, kind: 'content_policy' },
+        { code: /^(limit_requests|limit_burst_rate|Throttling(\..*)?)$/, kind: 'rate_limited' },
+        { code: /^(model_not_found|ModelNotFound)$/, kind: 'unknown_model' },
+        { status: 400, text: /Range of input length/i, kind: 'context_length' },
+      ],
+    }),
+  },
+});

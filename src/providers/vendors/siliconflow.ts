@@ -1,0 +1,20 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** docs.siliconflow.cn/cn/api-reference/chat-completions and /cn/faqs/error-code, 2026-08. Codes are numbers beside a message. */
+export const siliconflow = defineVendor({
+  id: 'siliconflow',
+  baseUrl: 'https://api.siliconflow.cn/v1',
+  env: { apiKey: 'SILICONFLOW_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      outputLimit: { name: 'max_tokens', takesBoth: false },
+      faults: [
+        { code: /^(30001|30011)$/, kind: 'quota' },
+        { code: /^20012$/, kind: 'unknown_model' },
+        { code: /^(50603|50505)$/, kind: 'overloaded' },
+        { code: /^20015$/, text: /length|max_seq_len|token/i, kind: 'context_length' },
+      ],
+    }),
+  },
+});

@@ -1,0 +1,18 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** docs.together.ai/reference/chat-completions and /docs/error-codes, 2026-08. */
+export const together = defineVendor({
+  id: 'together',
+  baseUrl: 'https://api.together.xyz/v1',
+  env: { apiKey: 'TOGETHER_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      outputLimit: { name: 'max_tokens', takesBoth: false },
+      faults: [
+        { status: 422, text: /tokens.{0,40}(exceed|must be)/i, kind: 'context_length' },
+        { code: /^(credit_limit|payment_required)$/, kind: 'quota' },
+      ],
+    }),
+  },
+});

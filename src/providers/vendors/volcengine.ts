@@ -1,0 +1,23 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** Ark: volcengine.com/docs/82379/1299023 (error codes), 2026-08. */
+export const volcengine = defineVendor({
+  id: 'volcengine',
+  ownedBy: 'doubao',
+  baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
+  env: { apiKey: 'ARK_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      faults: [
+        { code: /^AccountOverdueError$/, kind: 'quota' },
+        { code: /^QuotaExceeded(\..*)?$/, kind: 'quota' },
+        { code: /^(AuthenticationError|AccessDenied|OperationDenied(\..*)?)$/, kind: 'credentials' },
+        { code: /^(InvalidEndpointOrModel|ModelNotOpen|InvalidEndpoint)(\..*)?$/, kind: 'unknown_model' },
+        { code: /^ServerOverloaded$/, kind: 'overloaded' },
+        { code: /^(RateLimitExceeded|ModelAccountRpmRateLimitExceeded|ModelAccountTpmRateLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
+        { code: /SensitiveContentDetected/, kind: 'content_policy' },
+      ],
+    }),
+  },
+});

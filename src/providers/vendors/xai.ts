@@ -1,0 +1,18 @@
+import { openaiChat } from '../wire/openai-chat.ts';
+import { defineVendor } from '../vendor.ts';
+
+/** docs.x.ai/docs/api-reference, 2026-08. Errors are strings beside a code; a wrong key is a 400 (recorded 2026-08). */
+export const xai = defineVendor({
+  id: 'xai',
+  baseUrl: 'https://api.x.ai/v1',
+  env: { apiKey: 'XAI_API_KEY' },
+  speaks: {
+    chat: openaiChat({
+      faults: [
+        { status: 400, text: /incorrect api key/i, kind: 'credentials' },
+        { status: 400, text: /maximum prompt length/i, kind: 'context_length' },
+        { text: /used all available credits|spending limit/i, kind: 'quota' },
+      ],
+    }),
+  },
+});

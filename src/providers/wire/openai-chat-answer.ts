@@ -1,0 +1,68 @@
+import { type Change, edit, jsonText } from '../../base/json-edit.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { Answer, Call } from '../adapter.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, rawElements, rawInside, rawMembers, rawText, says, textOf } from './json.ts';
+import { hiddenInChoice, hiddenMembers, newCallId, upstreamIdOf } from './openai-chat-chunk.ts';
+import { faultWithin, protocolFault } from './openai-chat-fault.ts';
+import { choiceState, finishReason, normaliseMessage } from './openai-chat-message.ts';
+import type { Quirks } from './openai-chat-quirks.ts';
+import { readUsage } from './openai-chat-usage.ts';
+
+/** A whole answer made OpenAI's: the vendor's bytes but for the ids, the model and what departs from the convention. */
+export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault(body === undefined ? `an answer that is not JSON: ${reply.toString('utf8', 0, 120)}` : 'an answer that is no JSON object');
+  const refused = faultWithin(body, quirks);
+  if (refused) return refused;
+  if (!listOf(body['choices']).some(isObject)) return protocolFault('an answer without choices');
+  const text = reply.toString('latin1').trim();
+  const top = rawMembers(text);
+  const choices: string[] = [];
+  for (const choice of rawElements(top.get('choices'))) {
+    const normalised = normaliseChoice(choice, choices.length, call, quirks);
+    if (normalised === undefined) return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
+    choices.push(normalised);
+  }
+  const usageText = top.get('usage') ?? rawMembers(rawElements(top.get('choices'))[0] ?? '').get('usage');
+  const usage = says(usageText) ? readUsage(usageText) : undefined;
+  const changes: Change[] = [
+    { path: ['id'], json: jsonText(call.answerId) },
+    { path: ['object'], json: '"chat.completion"' },
+    { path: ['model'], json: jsonText(call.publicModel) },
+    { path: ['choices'], json: `[${choices.join(',')}]` },
+    ...hiddenMembers.map((name) => ({ path: [name] })),
+  ];
+  if (typeof body['created'] !== 'number') changes.push({ path: ['created'], json: String(call.created) });
+  if (usage) changes.push({ path: ['usage'], json: usage.json });
+  return { body: Buffer.from(edit(text, changes), 'latin1'), quantities: usage?.quantities, upstreamId: upstreamIdOf(body), outputText: outputText(body) };
+}
+
+/** The choice as OpenAI would have written it; undefined when it ended with an error. */
+function normaliseChoice(text: string, position: number, call: Call, quirks: Quirks): string | undefined {
+  const choice = rawMembers(text);
+  const reason = finishReason(choice.get('finish_reason'), quirks);
+  if (reason === 'error') return undefined;
+  const message = rawMembers(choice.get('message') ?? '');
+  normaliseMessage(message, choiceState(), { quirks, newId: newCallId(call), whole: true, last: true });
+  const index = Number(choice.get('index') ?? position) || 0;
+  // Perplexity sends an empty delta with whole answers, too.
+  for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice, ...(quirks.hide ?? [])]) choice.delete(name);
+  const rest = rawInside(choice);
+  return `{"index":${index},"message":${rawText(message)}${rest && ','}${rest},"finish_reason":"${reason ?? 'stop'}"}`;
+}
+
+/** All that the model wrote, for counting where the vendor did not. */
+function outputText(body: JsonObject): string {
+  let text = '';
+  for (const choice of listOf(body['choices'])) {
+    const message = objectOf(objectOf(choice)?.['message']) ?? {};
+    const content = message['content'];
+    text += textOf(content) ?? listOf(content).map((part) => textOf(objectOf(part)?.['text']) ?? '').join('');
+    text += textOf(message['reasoning_content']) ?? textOf(message['reasoning']) ?? '';
+    for (const toolCall of listOf(message['tool_calls'])) {
+      const fn = objectOf(objectOf(toolCall)?.['function']);
+      text += (textOf(fn?.['name']) ?? '') + (textOf(fn?.['arguments']) ?? '');
+    }
+  }
+  return text;
+}

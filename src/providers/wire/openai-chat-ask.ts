@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { type Change, editBytes, jsonText, type Path } from '../../base/json-edit.ts';
+import type { Ask, Call } from '../adapter.ts';
+import { isObject, listOf, textOf } from './json.ts';
+import type { Dropped, OutputLimit, Quirks } from './openai-chat-quirks.ts';
+
+/** What happens to one top-level member. Neither value nor name: it is removed. */
+type MemberChange = { json?: string; name?: string };
+
+const limits: readonly OutputLimit[] = ['max_tokens', 'max_completion_tokens'];
+const headers = { 'content-type': 'application/json' } as const;
+
+/** The vendor's request: the client's bytes but for the model, what metering needs, and what this vendor or model refuses (DESIGN §1, promise 4). */
+export function askChat(call: Call, quirks: Quirks): Ask {
+  const members = new Map<string, MemberChange>();
+  members.set('model', { json: jsonText(call.upstreamModel) });
+  dropRefused(call, quirks, members);
+  renameMembers(call, quirks, members);
+  limitOutput(call, quirks, members);
+  const changes: Change[] = [...members].map(([name, change]) => ({ path: [name], ...change }));
+  askForUsage(call, quirks, changes);
+  if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
+  return { path: quirks.path ?? '/chat/completions', headers, body: editBytes(call.bytes, changes) };
+}
+
+const has = (call: Call, member: string): boolean => call.body[member] !== undefined;
+
+function dropRefused(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
+  const drop = (rows: readonly Dropped[]): void => {
+    for (const row of rows) if (has(call, row.member) && (row.but === undefined || call.body[row.member] !== row.but)) members.set(row.member, {});
+  };
+  drop(quirks.drop ?? []);
+  for (const rule of rulesOf(call, quirks)) drop(rule.drop ?? []);
+}
+
+function rulesOf(call: Call, quirks: Quirks): NonNullable<Quirks['models']> {
+  if (!quirks.models) return [];
+  const effort = call.body['reasoning_effort'];
+  return quirks.models.filter((rule) => rule.models.test(call.upstreamModel) && (rule.unlessEffort === undefined || rule.unlessEffort !== effort));
+}
+
+function renameMembers(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
+  for (const [from, to] of Object.entries(quirks.rename ?? {})) if (has(call, from) && !has(call, to)) members.set(from, { name: to });
+  for (const [member, values] of Object.entries(quirks.values ?? {})) {
+    const value = textOf(call.body[member]);
+    const instead = value === undefined ? undefined : values[value];
+    if (instead !== undefined) members.set(member, { json: jsonText(instead) });
+  }
+}
+
+/** The client's limit under the name that this vendor reads, and ours when money is the tighter one. Of two limits `max_completion_tokens` wins (row 16). */
+function limitOutput(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
+  const only = rulesOf(call, quirks).find((rule) => rule.outputLimit)?.outputLimit;
+  const takesBoth = only === undefined && (quirks.outputLimit?.takesBoth ?? true);
+  const name = only ?? quirks.outputLimit?.name ?? 'max_completion_tokens';
+  const given = limits.filter((limit) => has(call, limit));
+  const [kept] = given.length === 2 ? ['max_completion_tokens' as const] : given;
+  const ours = call.outputTokensMax === undefined ? undefined : String(call.outputTokensMax);
+  if (!kept) {
+    if (ours) members.set(name, { json: ours });
+    return;
+  }
+  for (const limit of given) {
+    if (!takesBoth && limit !== kept) members.set(limit, {});
+    else if (!takesBoth && limit !== name) members.set(limit, { name, ...(ours ? { json: ours } : {}) });
+    else if (ours) members.set(limit, { json: ours });
+  }
+}
+
+/** Streams are asked to tell their usage; what shows of it is hidden again from a client that did not ask (row 19). */
+function askForUsage(call: Call, quirks: Quirks, changes: Change[]): void {
+  if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
+  if (quirks.streamOptions === false) {
+    if (has(call, 'stream_options')) changes.push({ path: ['stream_options'] });
+  } else if (call.streamUpstream && !call.includeUsage) {
+    changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
+  }
+}
+
+/** Ids that other vendors gave are hashed into this vendor's alphabet: the same on the call and on its result, on every request. */
+function remapToolIds(call: Call, ids: NonNullable<Quirks['toolIds']>, changes: Change[]): void {
+  const remap = (path: Path, id: unknown): void => {
+    if (typeof id === 'string' && !ids.pattern.test(id)) changes.push({ path, json: jsonText(shortId(id, ids.length)) });
+  };
+  listOf(call.body['messages']).forEach((message, i) => {
+    if (!isObject(message)) return;
+    remap(['messages', i, 'tool_call_id'], message['tool_call_id']);
+    listOf(message['tool_calls']).forEach((toolCall, j) => {
+      if (isObject(toolCall)) remap(['messages', i, 'tool_calls', j, 'id'], toolCall['id']);
+    });
+  });
+}
+
+function shortId(id: string, length: number): string {
+  return createHash('sha256').update(id).digest('base64').replace(/[^A-Za-z0-9]/g, '').padEnd(length, '0').slice(0, length);
+}

@@ -1,0 +1,132 @@
+import { jsonText } from '../../base/json-edit.ts';
+import type { Call } from '../adapter.ts';
+import { type JsonObject, rawElements, rawInside, rawMembers, rawText, says, textOf, type Raw } from './json.ts';
+import { type ChoiceState, choiceState, finishReason, normaliseMessage } from './openai-chat-message.ts';
+import type { Quirks } from './openai-chat-quirks.ts';
+import { readUsage, type Usage } from './openai-chat-usage.ts';
+
+/**
+ * Members of an answer that stay between the vendor and us: padding against traffic analysis (`obfuscation`, Mistral's `p`),
+ * the vendor's own ids (rows 59, 60), Azure's filter results (learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming, 2026-08).
+ */
+export const hiddenMembers = ['obfuscation', 'p', 'x_groq', 'prompt_filter_results', 'request_id', 'base_resp'] as const;
+export const hiddenInChoice = ['content_filter_results', 'content_filter_result', 'content_filter_offsets', 'content_filter_raw'] as const;
+
+/** Members that every chunk carries: one with nothing else and no choice says nothing. */
+const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
+
+/** `call_` and the answer's own random part: unique where the vendor gave no id, and the same on every reading of the same answer. */
+export const newCallId = (call: Call) => (n: number): string => `call_${call.answerId.replace(/^chatcmpl-/, '')}_${n}`;
+
+export interface Rewritten {
+  /** The client's chunk as JSON text, `''` when nothing is left of it. */
+  readonly text: string;
+  /** Bytes of text, reasoning and arguments in it. */
+  readonly bytes: number;
+  /** The vendor's finish reason told a failure. */
+  readonly failed: boolean;
+}
+
+/** One stream's chunks, made OpenAI's one after the other (wire-formats §5.1). Works on `latin1` text and keeps the bytes of what it does not change. */
+export class ChunkRewriter {
+  /** The newest usage that the vendor told. */
+  usage: Usage | undefined;
+  readonly choices = new Map<number, ChoiceState>();
+  readonly #call: Call;
+  readonly #quirks: Quirks;
+  readonly #newId: (n: number) => string;
+  #head: string | undefined;
+
+  constructor(call: Call, quirks: Quirks) {
+    this.#call = call;
+    this.#quirks = quirks;
+    this.#newId = newCallId(call);
+  }
+
+  /** `{"id":…,"object":…,"created":…,"model":…`: the same on every chunk of the stream. */
+  head(created?: string): string {
+    if (this.#head === undefined) {
+      const time = created !== undefined && /^[1-9]\d*$/.test(created) ? created : String(this.#call.created);
+      this.#head = `{"id":${jsonText(this.#call.answerId)},"object":"chat.completion.chunk","created":${time},"model":${jsonText(this.#call.publicModel)}`;
+    }
+    return this.#head;
+  }
+
+  get finished(): boolean {
+    if (this.choices.size === 0) return false;
+    for (const choice of this.choices.values()) if (!choice.finished) return false;
+    return true;
+  }
+
+  rewrite(json: string): Rewritten {
+    const top = rawMembers(json);
+    const choices = rawElements(top.get('choices'));
+    const texts: string[] = [];
+    let bytes = 0;
+    let failed = false;
+    this.#noteUsage(top, choices);
+    for (const choice of choices) {
+      const rewritten = this.#choice(rawMembers(choice));
+      if (rewritten.text) texts.push(rewritten.text);
+      bytes += rewritten.bytes;
+      failed ||= rewritten.failed;
+    }
+    const created = top.get('created');
+    this.#strip(top);
+    if (!texts.length && (choices.length > 0 || ![...top.keys()].some((name) => !envelope.has(name)))) return { text: '', bytes, failed };
+    const rest = rawInside(top);
+    return { text: `${this.head(created)}${rest && ','}${rest},"choices":[${texts.join(',')}]}`, bytes, failed };
+  }
+
+  #strip(top: Raw): void {
+    for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers]) top.delete(name);
+    // OpenAI writes `usage: null` on every chunk of a client that asked for usage, and no such member otherwise.
+    if (top.has('usage') && (says(top.get('usage')) || !this.#call.includeUsage)) top.delete('usage');
+  }
+
+  /** Usage is wherever the vendor put it: at the top, in Groq's `x_groq`, in Moonshot's choice. The last one wins. */
+  #noteUsage(top: Raw, choices: readonly string[]): void {
+    let text = top.get('usage');
+    if (!says(text) && top.has('x_groq')) text = rawMembers(top.get('x_groq') ?? '').get('usage');
+    if (!says(text) && choices[0]?.includes('"usage"')) text = rawMembers(choices[0]).get('usage');
+    if (says(text)) this.usage = readUsage(text) ?? this.usage;
+  }
+
+  #choice(choice: Raw): Rewritten {
+    const index = Number(choice.get('index') ?? 0) || 0;
+    let state = this.choices.get(index);
+    if (!state) this.choices.set(index, (state = choiceState()));
+    // OpenRouter repeats the finish reason on its usage chunk; nothing follows the first.
+    if (state.finished) return { text: '', bytes: 0, failed: false };
+    const reason = finishReason(choice.get('finish_reason'), this.#quirks);
+    if (reason === 'error') return { text: '', bytes: 0, failed: true };
+    const delta = rawMembers(choice.get('delta') ?? '');
+    const repeated = state.roleGiven;
+    const bytes = normaliseMessage(delta, state, { quirks: this.#quirks, newId: this.#newId, whole: false, last: reason !== undefined });
+    // Perplexity repeats the whole message beside each delta, Together the delta as `text`.
+    for (const name of ['index', 'delta', 'finish_reason', 'usage', 'message', 'text', ...hiddenInChoice, ...(this.#quirks.hide ?? [])]) choice.delete(name);
+    const silent = repeated && reason === undefined && delta.size === 0 && !says(choice.get('logprobs'));
+    if (silent) return { text: '', bytes: 0, failed: false };
+    const rest = rawInside(choice);
+    state.finished = reason !== undefined;
+    return { text: `{"index":${index},"delta":${rawText(delta)}${rest && ','}${rest},"finish_reason":${reason === undefined ? 'null' : `"${reason}"`}}`, bytes, failed: false };
+  }
+
+  /** A last chunk that gives every open choice the finish reason `reason`. */
+  finish(reason: string): string {
+    if (this.choices.size === 0) this.choices.set(0, choiceState());
+    const texts: string[] = [];
+    for (const [index, state] of this.choices) {
+      if (state.finished) continue;
+      texts.push(`{"index":${index},"delta":{${state.roleGiven ? '' : '"role":"assistant","content":""'}},"finish_reason":"${reason}"}`);
+      state.finished = true;
+    }
+    return texts.length ? `${this.head()},"choices":[${texts.join(',')}]}` : '';
+  }
+
+  usageChunk(usage: string): string {
+    return `${this.head()},"choices":[],"usage":${usage}}`;
+  }
+}
+
+export const upstreamIdOf = (body: JsonObject): string | undefined => textOf(body['id']) || undefined;

@@ -1,0 +1,109 @@
+import type { Quantities } from '../../base/quantities.ts';
+import type { Answer, Call, StreamCollector, StreamMeter } from '../adapter.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from './json.ts';
+import type { Quirks } from './openai-chat-quirks.ts';
+import { ChatStream } from './openai-chat-stream.ts';
+import { usageText } from './openai-chat-usage.ts';
+
+interface Collected {
+  readonly message: Record<string, unknown>;
+  readonly calls: { id: unknown; type: unknown; function?: { name: string; arguments: string } }[];
+  readonly rest: Record<string, unknown>;
+  finish: string | undefined;
+}
+
+/** Puts a stream together from the client's own events, which the translator has made regular already. */
+export class ChatCollector implements StreamCollector {
+  readonly meter: StreamMeter;
+  readonly #call: Call;
+  readonly #stream: ChatStream;
+  readonly #choices = new Map<number, Collected>();
+  readonly #rest: Record<string, unknown> = {};
+  #usage: unknown;
+
+  constructor(call: Call, quirks: Quirks) {
+    this.#call = call;
+    this.#stream = new ChatStream({ ...call, stream: true, includeUsage: true }, quirks);
+    this.meter = this.#stream.meter;
+  }
+
+  push(piece: Buffer): void {
+    this.#add(this.#stream.push(piece));
+  }
+
+  answer(cut?: Quantities): Answer {
+    this.#add(cut ? this.#stream.cutShort(cut) : this.#stream.end());
+    const choices = [...this.#choices].sort(([a], [b]) => a - b).map(([index, choice]) => {
+      if (choice.calls.length) choice.message['tool_calls'] = choice.calls.filter(Boolean);
+      return { index, message: choice.message, ...choice.rest, finish_reason: choice.finish ?? 'stop' };
+    });
+    const { answerId: id, created, publicModel: model } = this.#call;
+    const usage = cut ? parse(usageText(cut)) : this.#usage;
+    const body = { id, object: 'chat.completion', created, model, ...this.#rest, choices, ...(usage ? { usage } : {}) };
+    return { body: Buffer.from(JSON.stringify(body)), quantities: cut ?? this.meter.quantities, upstreamId: this.meter.upstreamId, outputText: this.#outputText() };
+  }
+
+  #add(events: string): void {
+    if (events === '') return;
+    for (const event of utf8(events).split('\n\n')) {
+      const chunk = parse(event.slice('data: '.length));
+      if (isObject(chunk)) this.#chunk(chunk);
+    }
+  }
+
+  #chunk(chunk: JsonObject): void {
+    for (const [name, value] of Object.entries(chunk)) {
+      if (name === 'usage') this.#usage = value ?? this.#usage;
+      else if (name !== 'id' && name !== 'object' && name !== 'model' && name !== 'choices') this.#rest[name] = value;
+    }
+    for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#choice(choice);
+  }
+
+  #choice(choice: JsonObject): void {
+    const index = Number(choice['index']);
+    let into = this.#choices.get(index);
+    if (!into) this.#choices.set(index, (into = { message: { role: 'assistant', content: null }, calls: [], rest: {}, finish: undefined }));
+    into.finish = textOf(choice['finish_reason']) ?? into.finish;
+    for (const [name, value] of Object.entries(objectOf(choice['delta']) ?? {})) {
+      if (name === 'tool_calls') addCalls(into, listOf(value));
+      else into.message[name] = joined(into.message[name], value);
+    }
+    for (const [name, value] of Object.entries(choice)) {
+      if (name !== 'index' && name !== 'delta' && name !== 'finish_reason') into.rest[name] = joined(into.rest[name], value);
+    }
+  }
+
+  #outputText(): string {
+    let text = '';
+    for (const { message, calls } of this.#choices.values()) {
+      text += (textOf(message['content']) ?? '') + (textOf(message['reasoning_content']) ?? '');
+      for (const call of calls) text += (call?.function?.name ?? '') + (call?.function?.arguments ?? '');
+    }
+    return text;
+  }
+}
+
+/** Texts and lists grow, objects are merged (logprobs), anything else is replaced; `role` and null say nothing new. */
+function joined(before: unknown, value: unknown): unknown {
+  if (value === null || value === undefined) return before ?? null;
+  if (typeof before === 'string' && typeof value === 'string') return before === 'assistant' && value === 'assistant' ? before : before + value;
+  if (Array.isArray(before) && Array.isArray(value)) return [...before, ...value];
+  if (isObject(before) && isObject(value)) return Object.fromEntries([...new Set([...Object.keys(before), ...Object.keys(value)])].map((name) => [name, joined(before[name], value[name])]));
+  return value;
+}
+
+function addCalls(into: Collected, deltas: readonly unknown[]): void {
+  for (const delta of deltas) {
+    if (!isObject(delta)) continue;
+    const index = Number(delta['index']);
+    const fn = objectOf(delta['function']);
+    const known = into.calls[index];
+    if (!known) {
+      const { index: _, function: __, ...rest } = delta;
+      const made = { id: delta['id'], type: delta['type'], ...rest };
+      into.calls[index] = fn ? { ...made, function: { name: textOf(fn['name']) ?? '', arguments: textOf(fn['arguments']) ?? '' } } : made;
+    } else if (known.function && fn) {
+      known.function.arguments += textOf(fn['arguments']) ?? '';
+    }
+  }
+}

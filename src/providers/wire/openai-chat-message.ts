@@ -1,0 +1,181 @@
+import { type Raw, parse, rawElements, rawMembers, rawText, says, stringBytes, textOf } from './json.ts';
+import type { Quirks } from './openai-chat-quirks.ts';
+import { splitThink, type ThinkState, thinkState } from './think-tags.ts';
+
+/** What a choice has said so far. A whole answer begins and ends with a fresh one. */
+export interface ChoiceState {
+  roleGiven: boolean;
+  finished: boolean;
+  /** Tool calls in the order of the client's indexes, with the vendor's index and id. */
+  readonly calls: { readonly index: number; readonly id: string }[];
+  readonly think: ThinkState;
+  /** The text of cumulative reasoning details, as escaped. */
+  details: string;
+}
+
+export const choiceState = (): ChoiceState => ({ roleGiven: false, finished: false, calls: [], think: thinkState(), details: '' });
+
+/** The inside of a JSON string's text; `''` for anything else. */
+const inner = (text: string | undefined): string => (text !== undefined && text.charCodeAt(0) === 0x22 ? text.slice(1, -1) : '');
+
+/**
+ * Mistral's thinking models answer with parts instead of a string:
+ * `[{type: "thinking", thinking: [{type: "text", text}]}, {type: "text", text}]` (docs.mistral.ai/capabilities/reasoning, 2026-06).
+ */
+function flattenParts(message: Raw): void {
+  const content = message.get('content');
+  if (content?.charCodeAt(0) !== 0x5b) return;
+  let text = '';
+  let reasoning = '';
+  for (const element of rawElements(content)) {
+    const part = rawMembers(element);
+    text += inner(part.get('text'));
+    const thinking = part.get('thinking');
+    reasoning += inner(thinking);
+    for (const piece of rawElements(thinking)) reasoning += inner(rawMembers(piece).get('text'));
+  }
+  message.set('content', `"${text}"`);
+  if (reasoning) message.set('reasoning_content', `"${reasoning}"`);
+}
+
+/** One name for reasoning text (wire-formats row 61): `reasoning` of Groq, Ollama, vLLM and OpenRouter, `reasoning_details` alone, and tags in the text. */
+function nameReasoning(message: Raw, state: ChoiceState, quirks: Quirks): void {
+  const reasoning = message.get('reasoning');
+  if (reasoning !== undefined) {
+    message.delete('reasoning');
+    if (reasoning.charCodeAt(0) === 0x22 && !says(message.get('reasoning_content'))) message.set('reasoning_content', reasoning);
+  } else if (message.has('reasoning_details') && !says(message.get('reasoning_content'))) {
+    const text = detailsText(message, state, quirks);
+    if (text) message.set('reasoning_content', `"${text}"`);
+  }
+}
+
+function detailsText(message: Raw, state: ChoiceState, quirks: Quirks): string {
+  let text = '';
+  for (const element of rawElements(message.get('reasoning_details'))) {
+    const detail = rawMembers(element);
+    text += inner(detail.get('text')) || inner(detail.get('summary'));
+  }
+  if (!quirks.cumulativeReasoning) return text;
+  const news = text.startsWith(state.details) ? text.slice(state.details.length) : text;
+  state.details = text.startsWith(state.details) ? text : state.details + text;
+  return news;
+}
+
+function untagThinking(message: Raw, state: ChoiceState, last: boolean): void {
+  const content = message.get('content');
+  const waiting = last && state.think.held !== '';
+  if (content?.charCodeAt(0) !== 0x22 && !waiting) return;
+  const split = splitThink(state.think, inner(content), last);
+  message.set('content', `"${split.content}"`);
+  if (split.reasoning) message.set('reasoning_content', `"${split.reasoning}"`);
+}
+
+/** The client's index of this call, which is new when its name comes under an unknown index or another id. */
+function callIndex(call: Raw, position: number, state: ChoiceState, named: boolean): { index: number; fresh: boolean } {
+  const told = Number(call.get('index') ?? Number.NaN);
+  const id = inner(call.get('id'));
+  if (Number.isNaN(told)) {
+    const known = id ? state.calls.findIndex((c) => c.id === id) : state.calls.length - 1;
+    if (known >= 0 && (id || !named)) return { index: known, fresh: false };
+    return { index: state.calls.push({ index: state.calls.length + position, id }) - 1, fresh: true };
+  }
+  // The last match: vendors that give every parallel call index 0 continue the newest one.
+  const known = state.calls.findLastIndex((c) => c.index === told);
+  const other = known >= 0 && named && id !== '' && state.calls[known]?.id !== id;
+  if (known >= 0 && !other) return { index: known, fresh: false };
+  return { index: state.calls.push({ index: told, id }) - 1, fresh: true };
+}
+
+function normaliseCall(text: string, position: number, state: ChoiceState, newId: (n: number) => string, whole: boolean): { text: string; bytes: number } {
+  const call = rawMembers(text);
+  const fn = rawMembers(call.get('function') ?? '');
+  const named = says(fn.get('name')) || call.has('custom');
+  const { index, fresh } = callIndex(call, position, state, named);
+  const args = fn.get('arguments');
+  if (args !== undefined && args.charCodeAt(0) !== 0x22) fn.set('arguments', args === 'null' ? '""' : JSON.stringify(args));
+  // A delta tells id, type and name once per call (wire-formats §1.1).
+  if (whole) call.delete('index');
+  else call.set('index', String(index));
+  if (whole || fresh) {
+    if (!says(call.get('id'))) call.set('id', JSON.stringify(newId(index)));
+    if (!says(call.get('type'))) call.set('type', '"function"');
+    if (fn.size && args === undefined) fn.set('arguments', '""');
+  } else {
+    call.delete('id');
+    call.delete('type');
+    fn.delete('name');
+  }
+  if (fn.size) call.set('function', rawText(fn));
+  else if (!fresh) call.delete('function');
+  const said = fn.get('arguments') ?? '';
+  return { text: rawText(call), bytes: says(said) ? stringBytes(said) : 0 };
+}
+
+/** `whole`: a message, not a delta. `last`: the choice ends with it. `newId` makes the id of a call whose vendor gave none. */
+export interface Normalising {
+  readonly quirks: Quirks;
+  readonly newId: (n: number) => string;
+  readonly whole: boolean;
+  readonly last: boolean;
+}
+
+/** Makes a vendor's message or delta OpenAI's, in place. Returns how many bytes of text, reasoning and arguments it holds. */
+export function normaliseMessage(message: Raw, state: ChoiceState, { quirks, newId, whole, last }: Normalising): number {
+  flattenParts(message);
+  if (quirks.thinkTags && state.think.stage !== 'outside') untagThinking(message, state, last);
+  nameReasoning(message, state, quirks);
+  for (const name of quirks.hide ?? []) message.delete(name);
+  let bytes = 0;
+  for (const name of ['content', 'reasoning_content', 'refusal']) {
+    const text = message.get(name);
+    if (says(text) && text.charCodeAt(0) === 0x22) bytes += stringBytes(text);
+  }
+  const calls = message.get('tool_calls');
+  if (calls !== undefined) {
+    const normalised = rawElements(calls).map((call, i) => normaliseCall(call, i, state, newId, whole));
+    if (normalised.length) message.set('tool_calls', `[${normalised.map((call) => call.text).join(',')}]`);
+    else message.delete('tool_calls');
+    for (const call of normalised) bytes += call.bytes;
+  }
+  if (whole || !state.roleGiven) message.set('role', '"assistant"');
+  else message.delete('role');
+  state.roleGiven = true;
+  if (whole && !message.has('content')) message.set('content', 'null');
+  return bytes;
+}
+
+/** Vendors' words for why they stopped; `error` is no reason but a fault. Collected from the vendors' references and recorded traffic, 2026-11. */
+const reasons: Readonly<Record<string, string>> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool_calls',
+  content_filter: 'content_filter',
+  function_call: 'function_call',
+  end_turn: 'stop',
+  eos: 'stop',
+  eos_token: 'stop',
+  stop_sequence: 'stop',
+  complete: 'stop',
+  max_tokens: 'length',
+  max_output_tokens: 'length',
+  model_length: 'length',
+  model_context_window_exceeded: 'length',
+  insufficient_system_resource: 'length',
+  tool_use: 'tool_calls',
+  tool_call: 'tool_calls',
+  sensitive: 'content_filter',
+  safety: 'content_filter',
+  recitation: 'content_filter',
+  refusal: 'content_filter',
+  error: 'error',
+  abort: 'error',
+  network_error: 'error',
+};
+
+/** OpenAI's finish reason for the vendor's, `error` when it tells a failure, undefined while there is none. */
+export function finishReason(text: string | undefined, quirks: Quirks): string | undefined {
+  if (!says(text)) return undefined;
+  const word = (textOf(parse(text)) ?? '').toLowerCase();
+  return quirks.finish?.[word] ?? reasons[word] ?? 'stop';
+}

@@ -1,0 +1,55 @@
+import type { FaultKind } from '../../base/fault.ts';
+
+/** A member and the values that the vendor refuses; the member is dropped then. Without `but`, it is always dropped. */
+export interface Dropped {
+  readonly member: string;
+  /** The only value that is accepted: `temperature` 1 on reasoning models. */
+  readonly but?: unknown;
+}
+
+/** What holds for the models whose upstream id matches. */
+export interface ModelRule {
+  readonly models: RegExp;
+  readonly drop?: readonly Dropped[];
+  /** The one name of the output limit that these models take. */
+  readonly outputLimit?: OutputLimit;
+  /** The rule does not hold when the client set `reasoning_effort` to this. */
+  readonly unlessEffort?: string;
+}
+
+export type OutputLimit = 'max_tokens' | 'max_completion_tokens';
+
+/** One row of a vendor's table of refusals. All that is given must match; `code` is compared with the error's code and its type, `text` with its message. */
+export interface FaultRule {
+  readonly status?: number;
+  readonly code?: RegExp;
+  readonly text?: RegExp;
+  readonly kind: FaultKind;
+}
+
+/** How a vendor departs from OpenAI's chat completions. Everything is optional: the default is OpenAI's own behaviour. Each entry cites its page and date. */
+export interface Quirks {
+  /** Path under the base URL. */
+  readonly path?: string;
+  /** Takes `stream_options.include_usage`. False: the member is refused, and usage comes unasked. */
+  readonly streamOptions?: boolean;
+  /** The name that the vendor documents for the output limit, and whether it takes the other one as well. */
+  readonly outputLimit?: { readonly name: OutputLimit; readonly takesBoth: boolean };
+  /** Members under another name: client's → vendor's. */
+  readonly rename?: Readonly<Record<string, string>>;
+  readonly drop?: readonly Dropped[];
+  /** String values under another name: member → client's → vendor's. */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly models?: readonly ModelRule[];
+  /** Tool call ids must match; others are hashed into `length` letters and digits. */
+  readonly toolIds?: { readonly pattern: RegExp; readonly length: number };
+  /** Finish reasons beyond those that all vendors share: vendor's → OpenAI's, or `error`. */
+  readonly finish?: Readonly<Record<string, string>>;
+  /** Members of a choice or of its message that the client must not see. */
+  readonly hide?: readonly string[];
+  /** Reasoning comes inside the text between `<think>` and `</think>`. */
+  readonly thinkTags?: boolean;
+  /** `reasoning_details` repeat what earlier chunks said. */
+  readonly cumulativeReasoning?: boolean;
+  readonly faults?: readonly FaultRule[];
+}

@@ -1,0 +1,203 @@
+import type { Quantities } from '../../base/quantities.ts';
+import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
+import { isObject, parse, utf8 } from './json.ts';
+import { ChunkRewriter, upstreamIdOf } from './openai-chat-chunk.ts';
+import { faultWithin, protocolFault } from './openai-chat-fault.ts';
+import type { Quirks } from './openai-chat-quirks.ts';
+import { learn, Match, type Template } from './openai-chat-template.ts';
+import { usageText } from './openai-chat-usage.ts';
+
+/** The longest event that is waited for: room for images in base64. */
+const eventBytesMax = 32 * 1024 * 1024;
+const templatesMax = 4;
+
+/** The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF: no vendor uses a bare CR. */
+function eventEnd(text: string, at: number): number {
+  for (let i = text.indexOf('\n', at); i >= 0; i = text.indexOf('\n', i + 1)) {
+    const c = text.charCodeAt(i + 1);
+    if (c === 0x0a) return i + 2;
+    if (c === 0x0d && text.charCodeAt(i + 2) === 0x0a) return i + 3;
+  }
+  return -1;
+}
+
+export class ChatStream implements StreamTranslator {
+  readonly meter: StreamMeter = { quantities: undefined, outputBytes: 0, finished: false, done: false, fault: undefined, upstreamId: undefined };
+  readonly #call: Call;
+  readonly #quirks: Quirks;
+  readonly #chunks: ChunkRewriter;
+  readonly #match = new Match();
+  readonly #templates: Template[] = [];
+  /** What came of an event that is not whole yet: its text, and pieces after it that hold no line end. */
+  #carry = '';
+  #pieces: Buffer[] = [];
+  #waiting = 0;
+  #closed = false;
+
+  constructor(call: Call, quirks: Quirks) {
+    this.#call = call;
+    this.#quirks = quirks;
+    this.#chunks = new ChunkRewriter(call, quirks);
+  }
+
+  push(piece: Buffer): string {
+    if (this.#closed) return '';
+    if (this.#waiting + piece.length > eventBytesMax) return this.#fail(`an event of more than ${eventBytesMax} bytes`);
+    if (this.#waiting > 0 && piece.indexOf(0x0a) < 0) {
+      this.#pieces.push(piece);
+      this.#waiting += piece.length;
+      return '';
+    }
+    const text = this.#take(piece);
+    const match = this.#match;
+    let out = '';
+    let at = 0;
+    while (at < text.length && !this.#closed) {
+      if (this.#fast(text, at)) {
+        out += match.text;
+        this.meter.outputBytes += match.bytes;
+        at = match.next;
+        continue;
+      }
+      const end = eventEnd(text, at);
+      if (end < 0) break;
+      out += this.#event(text.slice(at, end));
+      at = end;
+    }
+    this.#carry = at === 0 ? text : text.slice(at);
+    this.#waiting = this.#carry.length;
+    return out;
+  }
+
+  #take(piece: Buffer): string {
+    const text = piece.toString('latin1');
+    if (this.#waiting === 0) return text;
+    const before = this.#pieces.length ? Buffer.concat(this.#pieces).toString('latin1') : '';
+    this.#pieces = [];
+    return this.#carry + before + text;
+  }
+
+  #fast(text: string, at: number): boolean {
+    const templates = this.#templates;
+    for (let i = 0; i < templates.length; i++) {
+      const template = templates[i];
+      if (!template || !this.#match.take(text, at, template)) continue;
+      if (i > 0) {
+        templates.splice(i, 1);
+        templates.unshift(template);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /** One whole event, understood. */
+  #event(event: string): string {
+    const data: string[] = [];
+    let name = '';
+    for (const line of event.split(/\r?\n/)) {
+      if (line.startsWith('data:')) data.push(line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5));
+      else if (line.startsWith('event:')) name = line.slice(6).trim();
+    }
+    if (!data.length) return '';
+    const joined = data.join('\n');
+    if (data.length === 1 || parse(joined) !== undefined) return this.#data(joined, name, event);
+    // Some proxies lose the empty line between events: then each line is one.
+    return data.map((line) => (this.#closed ? '' : this.#data(line, name, ''))).join('');
+  }
+
+  #data(data: string, name: string, event: string): string {
+    if (data.trim() === '') return '';
+    if (data.startsWith('[DONE]')) return this.#done();
+    const body = parse(data);
+    if (!isObject(body)) return this.#fail('an event that is not JSON');
+    const told = 'error' in body || 'base_resp' in body || name === 'error' ? parse(utf8(data)) : undefined;
+    if (isObject(told)) {
+      this.meter.fault = faultWithin(told, this.#quirks) ?? (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
+      if (this.meter.fault) return this.#close();
+    }
+    this.meter.upstreamId ??= upstreamIdOf(body);
+    return this.#chunk(data, event);
+  }
+
+  #chunk(json: string, event: string): string {
+    const before = this.#state();
+    const { text, bytes, failed } = this.#chunks.rewrite(json);
+    if (failed) return this.#fail('the vendor ended its answer with an error', 'server_error');
+    this.meter.outputBytes += bytes;
+    this.meter.quantities = this.#chunks.usage?.quantities;
+    this.meter.finished = this.#chunks.finished;
+    if (text === '') return '';
+    if (this.meter.finished) this.#templates.length = 0;
+    else if (event !== '' && before !== undefined && this.#state() === before) this.#learn(event);
+    return `data: ${text}\n\n`;
+  }
+
+  /** Changes when an event did more than bring text; undefined while such events cannot be told from others. Only a stream of one choice is learned. */
+  #state(): string | undefined {
+    const state = this.#chunks.choices.get(0);
+    if (!state || this.#chunks.choices.size > 1 || this.#quirks.cumulativeReasoning) return undefined;
+    if (this.#quirks.thinkTags && state.think.stage !== 'outside') return undefined;
+    return `${state.roleGiven} ${state.calls.length} ${this.#chunks.usage?.json}`;
+  }
+
+  #learn(event: string): void {
+    const template = learn(event, (json) => this.#chunks.rewrite(json).text);
+    if (!template) return;
+    this.#templates.unshift(template);
+    if (this.#templates.length > templatesMax) this.#templates.pop();
+  }
+
+  #done(): string {
+    this.meter.done = true;
+    if (!this.meter.finished) return this.#fail('the stream ended without a finish reason');
+    return this.#close() + this.#usage();
+  }
+
+  #usage(): string {
+    const usage = this.#chunks.usage;
+    return usage && this.#call.includeUsage ? `data: ${this.#chunks.usageChunk(usage.json)}\n\n` : '';
+  }
+
+  #fail(message: string, kind: 'protocol' | 'server_error' = 'protocol'): string {
+    if (!this.meter.finished) this.meter.fault ??= kind === 'protocol' ? protocolFault(message) : { kind, message };
+    return this.#close();
+  }
+
+  #close(): string {
+    this.#closed = true;
+    this.#carry = '';
+    this.#pieces = [];
+    this.#waiting = 0;
+    return '';
+  }
+
+  end(): string {
+    if (this.#closed) return '';
+    const rest = this.#take(Buffer.alloc(0));
+    // A last event without its empty line counts when it is whole; half an event is nothing.
+    const line = rest.trim();
+    let out = '';
+    const body = parse(/^data: ?(.*)$/s.exec(line)?.[1] ?? '');
+    if (isObject(body) || line === 'data: [DONE]') out = this.#event(rest);
+    else if (line.startsWith('{')) this.#whole(line);
+    if (this.#closed) return out;
+    if (!this.meter.finished) return out + this.#fail('the stream ended without a finish reason');
+    this.#close();
+    return out + this.#usage();
+  }
+
+  /** No stream came but one JSON value: an error with a good status, as a rule. */
+  #whole(text: string): void {
+    const body = parse(utf8(text));
+    if (isObject(body)) this.meter.fault = faultWithin(body, this.#quirks);
+  }
+
+  cutShort(quantities: Quantities): string {
+    const finish = this.#chunks.finish('length');
+    this.meter.finished = true;
+    this.#close();
+    const usage = this.#call.includeUsage ? `data: ${this.#chunks.usageChunk(usageText(quantities))}\n\n` : '';
+    return (finish && `data: ${finish}\n\n`) + usage;
+  }
+}

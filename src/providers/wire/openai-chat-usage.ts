@@ -1,0 +1,110 @@
+import { type Change, edit } from '../../base/json-edit.ts';
+import type { Measure, Quantities } from '../../base/quantities.ts';
+import { countOf, isObject, type JsonObject, objectOf, parse } from './json.ts';
+
+/** A vendor's usage, read. `json` is what the client is told, as `latin1` JSON text. */
+export interface Usage {
+  readonly quantities: Quantities;
+  readonly json: string;
+}
+
+interface Counts {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached: number;
+  readonly reasoning: number;
+}
+
+/**
+ * Corrected counts. xAI leaves reasoning out of `completion_tokens` and, on Azure too, counts cached tokens outside `prompt_tokens`
+ * (recorded 161 > 7; docs.x.ai/docs/models, 2026-08): both show in the figures themselves, so that no vendor needs a flag.
+ */
+function countsOf(usage: JsonObject): Counts | undefined {
+  const prompt = countOf(usage['prompt_tokens']);
+  const completion = countOf(usage['completion_tokens']);
+  if (prompt === undefined && completion === undefined) return undefined;
+  const cached = cachedOf(usage);
+  const reasoning = countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
+  const total = countOf(usage['total_tokens']);
+  const told = completion ?? 0;
+  const outside = reasoning > 0 && (total === undefined ? reasoning > told : total === (prompt ?? 0) + told + reasoning);
+  return { prompt: (prompt ?? 0) + (cached > (prompt ?? 0) ? cached : 0), completion: told + (outside ? reasoning : 0), cached, reasoning };
+}
+
+/** OpenAI's place first, then DeepSeek's (api-docs.deepseek.com/guides/kv_cache), Moonshot's and Together's, and Mistral's. */
+function cachedOf(usage: JsonObject): number {
+  const places = [objectOf(usage['prompt_tokens_details'])?.['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens'], usage['num_cached_tokens']];
+  for (const place of places) {
+    const count = countOf(place);
+    if (count !== undefined) return count;
+  }
+  return 0;
+}
+
+/** Splits `total` into disjoint measures; what none of them takes is `rest`. Never more than `total` in sum, whatever the vendor says. */
+function divide(into: Partial<Record<Measure, number>>, total: number, rest: Measure, parts: readonly (readonly [Measure, number | undefined])[]): void {
+  let left = total;
+  for (const [measure, count] of parts) {
+    const taken = Math.min(left, count ?? 0);
+    if (taken > 0) into[measure] = (into[measure] ?? 0) + taken;
+    left -= taken;
+  }
+  if (left > 0) into[rest] = left;
+}
+
+function quantitiesOf(usage: JsonObject, counts: Counts): Quantities {
+  const input = objectOf(usage['prompt_tokens_details']) ?? {};
+  const output = objectOf(usage['completion_tokens_details']) ?? {};
+  const creation = objectOf(input['cache_creation']) ?? {};
+  const longWrites = countOf(creation['ephemeral_1h_input_tokens']) ?? 0;
+  // OpenAI and OpenRouter say `cache_write_tokens`, Qwen `cache_creation_input_tokens` (help.aliyun.com/zh/model-studio/context-cache, 2026-06).
+  const writes = countOf(input['cache_write_tokens']) ?? countOf(input['cache_creation_input_tokens']) ?? 0;
+  const into: Partial<Record<Measure, number>> = {};
+  divide(into, counts.prompt, 'input', [
+    ['cached_input', counts.cached],
+    ['cache_write_1h', Math.min(longWrites, writes)],
+    ['cache_write_5m', Math.max(0, writes - longWrites)],
+    ['audio_input', countOf(input['audio_tokens'])],
+    ['image_input', countOf(input['image_tokens'])],
+  ]);
+  divide(into, counts.completion, 'output', [
+    ['reasoning', counts.reasoning],
+    ['audio_output', countOf(output['audio_tokens'])],
+    ['image_output', countOf(output['image_tokens'])],
+  ]);
+  return into;
+}
+
+/** Reads a `usage` object (`latin1` JSON text); undefined when it counts nothing. The client's text keeps every member and gets right sums. */
+export function readUsage(text: string): Usage | undefined {
+  const usage = parse(text);
+  if (!isObject(usage)) return undefined;
+  const counts = countsOf(usage);
+  if (!counts) return undefined;
+  const changes: Change[] = [];
+  const corrected = counts.prompt !== usage['prompt_tokens'] || counts.completion !== usage['completion_tokens'];
+  if (counts.prompt !== usage['prompt_tokens']) changes.push({ path: ['prompt_tokens'], json: String(counts.prompt) });
+  if (counts.completion !== usage['completion_tokens']) changes.push({ path: ['completion_tokens'], json: String(counts.completion) });
+  if (corrected || countOf(usage['total_tokens']) === undefined) changes.push({ path: ['total_tokens'], json: String(counts.prompt + counts.completion) });
+  if (counts.cached > 0 && countOf(objectOf(usage['prompt_tokens_details'])?.['cached_tokens']) === undefined) {
+    changes.push({ path: ['prompt_tokens_details', 'cached_tokens'], json: String(counts.cached) });
+  }
+  return { quantities: quantitiesOf(usage, counts), json: edit(text, changes) };
+}
+
+const inputs: readonly Measure[] = ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h', 'audio_input', 'image_input'];
+const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
+
+/** The client's `usage` for quantities that we counted ourselves. */
+export function usageText(quantities: Quantities): string {
+  const sum = (of: readonly Measure[]): number => of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
+  const prompt = sum(inputs);
+  const completion = sum(outputs);
+  return JSON.stringify({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: quantities.cached_input ?? 0, audio_tokens: quantities.audio_input ?? 0 },
+    completion_tokens_details: { reasoning_tokens: quantities.reasoning ?? 0, audio_tokens: quantities.audio_output ?? 0 },
+  });
+}
