@@ -51,7 +51,8 @@ export class Attempt implements UpstreamListener {
   start(lane: Lane): void {
     const ask = this.#adapter.ask(this.#call);
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
-    lane.upstream.post({ path: ask.path, headers: { ...ask.headers, ...lane.sign }, body: ask.body }, times, this.upstreamCall);
+    const path = lane.place(ask.path, this.#call.upstreamModel);
+    lane.upstream.post({ path, headers: { ...ask.headers, ...lane.sign }, body: ask.body }, times, this.upstreamCall);
   }
 
   /** Stops the vendor and ends the attempt with this result, unless it has ended. */

@@ -10,6 +10,8 @@ export interface Lane {
   readonly upstream: Upstream;
   readonly sign: Readonly<Record<string, string>>;
   adapter(capability: Capability): Adapter | undefined;
+  /** Where an adapter's path lies under this channel's base URL. */
+  place(path: string, upstreamModel: string): string;
 }
 
 interface Kept {
@@ -42,10 +44,12 @@ export class Lanes {
     const vendor = this.#vendors.get(channel.vendor);
     const baseUrl = channel.baseUrl ?? vendor?.baseUrl;
     if (vendor === undefined || baseUrl === undefined) throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
+    const upstream = new Upstream(baseUrl, this.#limits);
     const lane: Lane = {
-      upstream: new Upstream(baseUrl, this.#limits),
+      upstream,
       sign: vendor.sign(channel.secret),
       adapter: (capability) => vendor.speaks[capability],
+      place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
     };
     this.#lanes.set(channel.name, { channel, lane });
     if (kept !== undefined) void kept.lane.upstream.retire();

@@ -116,11 +116,12 @@ export interface UpstreamLimits {
 /** One vendor's address: keep-alive connections and the path prefix of its base URL. */
 export class Upstream {
   readonly #pool: Pool;
-  readonly #prefix: string;
+  /** Path of the base URL, without a trailing slash. */
+  readonly prefix: string;
 
   constructor(baseUrl: string, limits: UpstreamLimits) {
     const url = new URL(baseUrl);
-    this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.prefix = url.pathname.replace(/\/+$/, '');
     this.#pool = new Pool(url.origin, {
       connections: limits.connectionsMax,
       pipelining: 1,
@@ -134,7 +135,7 @@ export class Upstream {
     this.#pool.dispatch(
       {
         method: 'POST',
-        path: this.#prefix + ask.path,
+        path: this.prefix + ask.path,
         headers: ask.headers,
         body: ask.body,
         headersTimeout: times.firstByteTimeoutMs,
