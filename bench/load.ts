@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import type { Target } from './contender.ts';
+import { find, runAsync } from './process.ts';
+
+export interface Load {
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** What a run answered. Requests that were still running when the time was over are not in it. */
+export interface Answered {
+  readonly requests: number;
+  readonly errors: number;
+  readonly seconds: number;
+}
+
+/** Milliseconds: p50, p99, largest. Empty when nothing was measured. */
+export type Percentiles = readonly number[];
+
+export interface Paced extends Answered {
+  readonly chunks: number;
+  /** From the instant that the schedule gave the request to the end of its answer. */
+  readonly wholeMs: Percentiles;
+  /** From sending to the first chunk. */
+  readonly firstMs: Percentiles;
+  /** From a chunk's being written by the vendor to its being read. */
+  readonly lateMs: Percentiles;
+}
+
+const wrk = find('wrk');
+export const closedLoop = wrk === undefined ? 'own loop (wrk is not installed)' : 'wrk';
+
+/** As many requests as `connections` can have answered, one after the other on each. */
+export async function saturate(folder: string, target: Target, load: Load): Promise<Answered> {
+  if (wrk === undefined) return loop(target, load.connections, { seconds: load.seconds });
+  const script = join(folder, 'wrk.lua');
+  writeFileSync(script, wrkScript(target));
+  const args = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '20s', '-s', script, target.url];
+  const output = await runAsync('around', wrk, args);
+  const [requests = 0, errors = 0, microseconds = 0] = (/RESULT ([\d ]+)/.exec(output)?.[1] ?? '').split(' ').map(Number);
+  return { requests: requests - errors, errors, seconds: microseconds / 1e6 };
+}
+
+function wrkScript(target: Target): string {
+  const headers = Object.entries(target.headers).map(([name, value]) => `wrk.headers[ [[${name}]] ] = [[${value}]]`);
+  return `wrk.method = "POST"
+wrk.body = [==[${target.body}]==]
+${headers.join('\n')}
+function done(summary)
+  local e = summary.errors
+  print(string.format("RESULT %d %d %d", summary.requests, e.status + e.connect + e.read + e.write + e.timeout, summary.duration))
+end
+`;
+}
+
+/** Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0), all of them finished. Needs the Go program. */
+export async function pace(folder: string, command: string, target: Target, load: Load & { readonly rate: number }): Promise<Paced> {
+  const file = join(folder, 'body.json');
+  writeFileSync(file, target.body);
+  const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-header', `${name}: ${value}`]);
+  const numbers = ['-connections', load.connections, '-seconds', load.seconds, '-rate', load.rate].map(String);
+  return JSON.parse(await runAsync('around', command, ['load', '-url', target.url, '-body', file, ...headers, ...numbers]));
+}
+
+/** The same in this process, for when there is nothing faster, and for exactly `requests` requests, all of them finished. */
+export async function loop(target: Target, connections: number, until: { seconds?: number; requests?: number }): Promise<Answered> {
+  const url = new URL(target.url);
+  const pool = new Pool(url.origin, { connections, pipelining: 1 });
+  const startedAt = performance.now();
+  const endsAt = startedAt + (until.seconds ?? Number.POSITIVE_INFINITY) * 1000;
+  let left = until.requests ?? Number.POSITIVE_INFINITY;
+  let requests = 0;
+  let errors = 0;
+  const one = async () => {
+    while (left-- > 0 && performance.now() < endsAt) {
+      const answer = await pool.request({ path: url.pathname, method: 'POST', headers: target.headers, body: target.body });
+      await answer.body.arrayBuffer();
+      if (answer.statusCode === 200) requests++;
+      else errors++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+  const seconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return { requests, errors, seconds };
+}

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** What is measured runs on the first core, vendors and load on the others, so that they do not take time from each other. */
+export type Core = 'measured' | 'around';
+
+export interface Started {
+  readonly pid: number;
+  /** What it printed last, for when it fails. */
+  readonly tail: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** The command's full path; undefined when it is not installed. */
+export function find(command: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/go/bin'];
+  return folders.map((folder) => join(folder, command)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const taskset = find('taskset');
+const cores = availableParallelism();
+export const pinned = taskset !== undefined && cores > 1;
+
+/** The command with its pinning before it. */
+export function pin(core: Core, command: string, args: readonly string[]): [string, string[]] {
+  if (taskset === undefined || cores < 2) return [command, [...args]];
+  return [taskset, ['-c', core === 'measured' ? '0' : `1-${cores - 1}`, command, ...args]];
+}
+
+export function start(core: Core, command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Started {
+  const child = spawn(...pin(core, command, args), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  let tail = '';
+  const keep = (text: Buffer) => {
+    tail = (tail + text.toString()).slice(-2000);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      running.delete(child);
+      resolve();
+    });
+  });
+  if (child.pid === undefined) throw new Error(`${command} did not start`);
+  return {
+    pid: child.pid,
+    tail: () => tail,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const slow = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await ended;
+      clearTimeout(slow);
+    },
+  };
+}
+
+/** Runs to the end; its standard output. Throws with its words when it fails. */
+export function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): string {
+  const result = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env }, cwd, maxBuffer: 1 << 26 });
+  if (result.status !== 0) throw new Error(`${command} ${args.join(' ')}: ${result.error?.message ?? result.stderr.slice(-2000)}`);
+  return result.stdout;
+}
+
+/** Like `run`, while this process goes on. */
+export async function runAsync(core: Core, command: string, args: readonly string[]): Promise<string> {
+  const child = spawn(...pin(core, command, args), { stdio: ['ignore', 'pipe', 'inherit'] });
+  running.add(child);
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => {
+    output += text.toString();
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  running.delete(child);
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${output.slice(-500)}`);
+  return output;
+}
+
+const microsecondsPerTick = 1e6 / Number(run('getconf', ['CLK_TCK']));
+
+/** Processor time of the process and its children, all threads, user and system, in µs. */
+export function cpuMicroseconds(pid: number): number {
+  return family(pid).reduce((sum, one) => {
+    const fields = afterName(readFileSync(`/proc/${one}/stat`, 'utf8'));
+    return sum + (Number(fields[11]) + Number(fields[12])) * microsecondsPerTick;
+  }, 0);
+}
+
+/** Resident memory of the process and its children in MB. */
+export function memoryMb(pid: number): number {
+  return family(pid).reduce((sum, one) => {
+    const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${one}/status`, 'utf8'));
+    return sum + Number(line?.[1] ?? 0) / 1024;
+  }, 0);
+}
+
+function family(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(family)];
+}
+
+/** The name is in brackets and may hold spaces; fields are counted after it, so that utime is the 12th. */
+function afterName(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** Waits until something answers at the port. */
+export async function listening(port: number, started: Started): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
+      socket.once('close', () => socket.destroy());
+      socket.once('connect', () => socket.end());
+    });
+    if (open) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`nothing listens at port ${port}: ${started.tail()}`);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -1,0 +1,124 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { find, freePort, listening, run, type Started, start } from './process.ts';
+
+/**
+ * `whole`: an answer of about 1 KB · `burst`: a stream of `burstChunks` chunks that is there at once · `paced`: one chunk each 10 ms, for a second ·
+ * `open`: one chunk each second, for ten.
+ */
+export type Kind = 'whole' | 'burst' | 'paced' | 'open';
+
+/** Vendors that are never the bottleneck: nginx for what is there at once, a small Go program for what comes at a pace. */
+export interface Vendors {
+  /** Base URL of the vendor that answers in this way. Without Go there is none for `paced` and `open`. */
+  readonly base: Readonly<Partial<Record<Kind, string>>>;
+  /** Command of the Go program, for its client side. */
+  readonly pace: string | undefined;
+  /** Chunks that the paced vendor has sent so far. */
+  pacedChunksSent(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export const burstChunks = 100;
+const pacedChunks = 100;
+const openChunks = 10;
+
+export const wholeAnswer = JSON.stringify({
+  id: 'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT',
+  object: 'chat.completion',
+  created: 1741569952,
+  model: 'instant',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'The toll is paid, the gate is open. '.repeat(10).trim(), refusal: null, annotations: [] },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ],
+  usage: {
+    prompt_tokens: 300,
+    completion_tokens: 90,
+    total_tokens: 390,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+  },
+  service_tier: 'default',
+  system_fingerprint: 'fp_fc9f1d7035',
+});
+
+export async function startVendors(folder: string, nginx: string): Promise<Vendors> {
+  const port = await freePort();
+  writeFileSync(join(folder, 'burst.sse'), burst());
+  const server = startNginx(folder, 'vendor', 'around', nginx, vendorServer(folder, port));
+  await listening(port, server);
+  const pace = buildPace(folder);
+  const paced = pace === undefined ? undefined : await startPace(pace, pacedChunks, '10ms');
+  const open = pace === undefined ? undefined : await startPace(pace, openChunks, '1s');
+  return {
+    base: {
+      whole: `http://127.0.0.1:${port}/v1`,
+      burst: `http://127.0.0.1:${port}/burst/v1`,
+      ...(paced && open ? { paced: `${paced.origin}/v1`, open: `${open.origin}/v1` } : {}),
+    },
+    pace,
+    pacedChunksSent: async () => (paced === undefined ? 0 : Number(await (await fetch(`${paced.origin}/sent`)).text())),
+    stop: async () => {
+      for (const vendor of [server, paced?.server, open?.server]) await vendor?.stop();
+    },
+  };
+}
+
+function burst(): string {
+  const head = { id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG', object: 'chat.completion.chunk', created: 1741570283, model: 'instant' };
+  const tail = { service_tier: 'default', system_fingerprint: 'fp_fc9f1d7035' };
+  const event = (choices: unknown, rest: object = {}) => `data: ${JSON.stringify({ ...head, ...tail, choices, ...rest })}\n\n`;
+  const text = event([{ index: 0, delta: { content: ' gate' }, logprobs: null, finish_reason: null }]);
+  const stop = event([{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }]);
+  const usage = event([], { usage: { prompt_tokens: 300, completion_tokens: burstChunks, total_tokens: 300 + burstChunks } });
+  return `${text.repeat(burstChunks)}${stop}${usage}data: [DONE]\n\n`;
+}
+
+/** POST is not allowed on a file, and the error page of that is the file itself. */
+function vendorServer(folder: string, port: number): string {
+  return `
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    root ${folder};
+    location = /v1/chat/completions { default_type application/json; return 200 '${wholeAnswer}'; }
+    location = /burst/v1/chat/completions { error_page 405 =200 /burst.sse; try_files /burst.sse =500; }
+    location = /burst.sse { types { text/event-stream sse; } }
+  }`;
+}
+
+/** One nginx process with one worker's work; `servers` are its server and upstream blocks. */
+export function startNginx(folder: string, name: string, core: 'measured' | 'around', nginx: string, servers: string): Started {
+  const prefix = join(folder, name);
+  mkdirSync(prefix, { recursive: true });
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${prefix}/${kind};`).join(' ');
+  const file = join(prefix, 'nginx.conf');
+  const settings = `daemon off; master_process off; worker_processes 1; pid ${prefix}/pid; error_log stderr warn; worker_rlimit_nofile 16384;
+events { worker_connections 8192; }
+http {
+  access_log off; ${temporary} keepalive_timeout 600s; keepalive_requests 1000000000; client_body_buffer_size 64k; tcp_nodelay on;
+${servers}
+}
+`;
+  writeFileSync(file, settings);
+  return start(core, nginx, ['-e', 'stderr', '-p', prefix, '-c', file]);
+}
+
+function buildPace(folder: string): string | undefined {
+  const go = find('go');
+  if (go === undefined) return undefined;
+  const command = join(folder, 'pace');
+  run(go, ['build', '-o', command, 'main.go'], {}, join(import.meta.dirname, 'pace'));
+  return command;
+}
+
+async function startPace(command: string, chunks: number, every: string): Promise<{ origin: string; server: Started }> {
+  const port = await freePort();
+  const server = start('around', command, ['serve', '-port', String(port), '-chunks', String(chunks), '-every', every]);
+  await listening(port, server);
+  return { origin: `http://127.0.0.1:${port}`, server };
+}
