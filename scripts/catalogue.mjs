@@ -1,0 +1,113 @@
+// Reshapes a collected list of models (one JSON array) to what the gateway needs at run time: node scripts/catalogue.mjs PATH
+// Writes src/catalog/data/models.json and says what was left out and why.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const target = fileURLToPath(new URL('../src/catalog/data/models.json', import.meta.url));
+/** The list names some vendors by another house name than the configuration file does. */
+const vendorNames = { dashscope: 'qwen', google: 'gemini' };
+/** `owned_by` is the label of the family that clients know. */
+const families = { alibaba: 'qwen', bytedance: 'doubao', tencent: 'hunyuan' };
+const tokenMembers = ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'];
+const mediaMembers = ['audio_input', 'audio_output', 'image_input', 'image_output'];
+/** Sources that are no vendor's own word: memory, and those who sell the vendor's goods on. */
+const doubt = /general-knowledge|reseller|not verified|by pattern|\(fal\)|302\.ai|venice|muapi/;
+
+const [path] = process.argv.slice(2);
+if (path === undefined) throw new Error('usage: node scripts/catalogue.mjs PATH');
+const models = [];
+for (const row of JSON.parse(readFileSync(path, 'utf8'))) {
+  const why = leftOut(row);
+  if (why === undefined) models.push(reshape(row));
+  else process.stdout.write(`left out: ${row.vendor} ${row.id}: ${why}\n`);
+}
+mkdirSync(dirname(target), { recursive: true });
+writeFileSync(target, `[\n${models.map((model) => JSON.stringify(model)).join(',\n')}\n]\n`);
+process.stdout.write(`${models.length} models, ${models.filter((model) => model.doubtful).length} of doubtful source\n`);
+
+function leftOut({ price, price_reason: reason }) {
+  if (price === null) return `no price: ${reason ?? 'none known'}`;
+  if (price.minimum !== undefined) return 'has a least charge of one call, which a price cannot say';
+  if (price.audio_input_per_minute !== undefined) return 'bills audio by the minute beside its tokens, which a price cannot say';
+  return undefined;
+}
+
+function reshape(row) {
+  return {
+    id: row.id,
+    vendor: vendorName(row.vendor),
+    owned_by: families[row.owned_by] ?? row.owned_by,
+    kind: row.kind,
+    upstream: row.upstream,
+    context: row.context,
+    max_output: row.max_output,
+    modalities: row.modalities,
+    durations: row.durations,
+    reasoning: row.features.includes('reasoning') || undefined,
+    retired_on: row.vendor === 'public' ? undefined : row.retired_on,
+    shutdown_date: row.shutdown_date,
+    maps_to: row.maps_to?.map(({ vendor, id }) => ({ vendor: vendorName(vendor), id })),
+    price: reshapePrice(row),
+    source: row.source,
+    as_of: row.as_of,
+    doubtful: doubt.test(`${row.source} ${row.note ?? ''}`) || undefined,
+  };
+}
+
+function vendorName(name) {
+  return vendorNames[name] ?? name;
+}
+
+function reshapePrice({ kind, price }) {
+  const { rates, measure } = ratesOf(kind, price);
+  // On token-priced images `by` is the vendor's estimate of one image, not a second charge.
+  const by = price.by !== undefined && measure !== undefined ? { measure, rates: texts(price.by) } : undefined;
+  const tiers = price.tiers?.map(({ above_input_tokens: above, ...parts }) => ({ above_input_tokens: above, rates: tokenRates(parts) }));
+  const later = price.then === undefined ? undefined : { until: price.valid_until, then: tokenRates(price.then) };
+  return { currency: price.currency, rates, tiers, by, ...later };
+}
+
+/** The price by our measures, and the one that `by` varies. */
+function ratesOf(kind, price) {
+  const { input, output } = price;
+  const sold = input ?? output;
+  switch (price.unit) {
+    case 'per_million_tokens': {
+      // A video's own tokens cost more than the words around it; both are output.
+      const rates = tokenRates({ ...price, output: price.video_output ?? output });
+      return { rates, measure: kind === 'video' ? 'output' : undefined };
+    }
+    case 'per_image':
+      return { rates: texts({ image: output }), measure: 'image' };
+    case 'per_second':
+      // `image_input` of video models is the price of one image that goes in.
+      return { rates: texts({ second: output, image: price.image_input }), measure: 'second' };
+    case 'per_minute':
+      return { rates: { second: shareUp(input, 60, 12) }, measure: 'second' };
+    case 'per_million_chars':
+      return { rates: { character: shareUp(input, 1_000_000, 15) }, measure: 'character' };
+    case 'per_request':
+      return { rates: texts({ request: sold }), measure: 'request' };
+    default:
+      throw new Error(`unknown unit ${price.unit}`);
+  }
+}
+
+function tokenRates(parts) {
+  return texts(Object.fromEntries([...tokenMembers, ...mediaMembers].map((member) => [member, parts[member]])));
+}
+
+/** Numbers as the text they were written with, so that they stay exact. */
+function texts(rates) {
+  return Object.fromEntries(Object.entries(rates).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])));
+}
+
+/** value ÷ parts, rounded up at so many decimals. */
+function shareUp(value, parts, decimals) {
+  const [whole, fraction = ''] = String(value).split('.');
+  const scaled = BigInt(whole + fraction) * 10n ** BigInt(decimals - fraction.length);
+  const share = (scaled + BigInt(parts) - 1n) / BigInt(parts);
+  const digits = share.toString().padStart(decimals + 1, '0');
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '');
+}

@@ -1,0 +1,139 @@
+import { assert } from '../base/assert.ts';
+import type { Nano } from '../base/money.ts';
+import type { Price, Rates } from './price.ts';
+import { convertedNanoPerMillion, isMeasure, priceLacks } from './price-members.ts';
+import type { ModelFacts, ModelKind } from './snapshot.ts';
+
+/** A model of the list that comes with the program: its facts, and whom it can be bought from. */
+export interface BundledModel {
+  readonly facts: ModelFacts;
+  readonly vendor: string;
+  /** The vendor's id for it. */
+  readonly upstream: string;
+  /** The vendor does not sell it any more. */
+  readonly retired: boolean;
+  /** The price comes from no word of the vendor: check it before selling. */
+  readonly doubtful: boolean;
+  /** For ids that no vendor sells any more: bundled models that can stand in for it, best first. */
+  readonly standIns: readonly { readonly vendor: string; readonly id: string }[];
+  /** Where the price was read, and when. */
+  readonly source: string;
+  readonly asOf: string;
+}
+
+export type Bundled = ReadonlyMap<string, BundledModel>;
+
+export interface BundledOptions {
+  /** Millionths of a yuan for a US dollar. */
+  readonly usdRatePpm: bigint;
+  /** YYYY-MM-DD: decides between an offer price and the one after it, and what is retired. */
+  readonly today: string;
+}
+
+/** 7.2 yuan: on the safe side of the rates that the list's own sources used (7.25, 7.3) and of the market. */
+export const defaultUsdRatePpm = 7_200_000n;
+
+/** Tokens per second that no model of the list was seen to exceed while thinking unseen: reserving too much for a moment does no harm. */
+const thinkingTopSpeed = 250;
+
+type WrittenRates = Readonly<Record<string, string>>;
+
+interface WrittenPrice {
+  readonly currency: string;
+  readonly rates: WrittenRates;
+  readonly tiers?: readonly { readonly above_input_tokens: number; readonly rates: WrittenRates }[];
+  readonly by?: { readonly measure: string; readonly rates: WrittenRates };
+  readonly until?: string;
+  readonly then?: WrittenRates;
+}
+
+interface WrittenModel {
+  readonly id: string;
+  readonly vendor: string;
+  readonly owned_by: string;
+  readonly kind: ModelKind;
+  readonly upstream?: string;
+  readonly context?: number;
+  readonly max_output?: number;
+  readonly modalities: { readonly in: readonly string[]; readonly out: readonly string[] };
+  readonly durations?: readonly number[];
+  readonly reasoning?: boolean;
+  readonly retired_on?: string;
+  readonly shutdown_date?: string;
+  readonly maps_to?: readonly { readonly vendor: string; readonly id: string }[];
+  readonly price: WrittenPrice;
+  readonly source: string;
+  readonly as_of: string;
+  readonly doubtful?: boolean;
+}
+
+/** Reads the list, some 350 models by id, in a few milliseconds and only when asked. Prices in dollars are converted, rounded up to the nano. */
+export async function loadBundled(options: BundledOptions): Promise<Bundled> {
+  const { default: written } = await import('./data/models.json', { with: { type: 'json' } });
+  // Made by scripts/catalogue.mjs and checked by this room's tests.
+  const rows = written as unknown as readonly WrittenModel[];
+  return new Map(rows.map((row) => [row.id, model(row, options)]));
+}
+
+function model(row: WrittenModel, options: BundledOptions): BundledModel {
+  const gone = (date: string | undefined): boolean => date !== undefined && date <= options.today;
+  const facts: ModelFacts = {
+    id: row.id,
+    ownedBy: row.owned_by,
+    kind: row.kind,
+    context: row.context,
+    outputTokensMax: row.max_output,
+    modalities: row.modalities,
+    topSpeed: row.reasoning === true ? thinkingTopSpeed : undefined,
+    durations: row.durations,
+    shutdownDate: row.shutdown_date,
+    price: price(row, options),
+  };
+  return {
+    facts,
+    vendor: row.vendor,
+    upstream: row.upstream ?? row.id,
+    retired: gone(row.retired_on) || gone(row.shutdown_date),
+    doubtful: row.doubtful === true,
+    standIns: row.maps_to ?? [],
+    source: row.source,
+    asOf: row.as_of,
+  };
+}
+
+function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price {
+  const { currency, tiers = [], by, until, then } = row.price;
+  const ratePpm = currency === 'USD' ? usdRatePpm : 1_000_000n;
+  const over = until !== undefined && today > until ? then : undefined;
+  const made: Price = {
+    rates: rates(row.id, { ...row.price.rates, ...over }, ratePpm),
+    tiers: tiers.map((tier) => ({ aboveInputTokens: tier.above_input_tokens, rates: rates(row.id, tier.rates, ratePpm) })),
+    by: by && variants(row.id, by, ratePpm),
+  };
+  const lacks = priceLacks(row.kind, made);
+  assert(lacks === undefined, `bundled model ${row.id}: ${lacks}`);
+  return made;
+}
+
+function rates(id: string, written: WrittenRates, ratePpm: bigint): Rates {
+  return Object.fromEntries(Object.entries(written).map(([measure, amount]) => [measure, rate(id, measure, amount, ratePpm)]));
+}
+
+function variants(
+  id: string,
+  { measure, rates: by }: { readonly measure: string; readonly rates: WrittenRates },
+  ratePpm: bigint,
+): Price['by'] {
+  assert(isMeasure(measure), `bundled model ${id}: ${measure} is no measure`);
+  return {
+    measure,
+    rates: Object.fromEntries(Object.entries(by).map(([variant, amount]) => [variant, rate(id, measure, amount, ratePpm)])),
+  };
+}
+
+function rate(id: string, measure: string, amount: string, ratePpm: bigint): Nano {
+  assert(isMeasure(measure), `bundled model ${id}: ${measure} is no measure`);
+  const nano = convertedNanoPerMillion(measure, amount, ratePpm);
+  assert(typeof nano === 'bigint', `bundled model ${id}: ${measure} ${String(nano)}`);
+  return nano;
+}

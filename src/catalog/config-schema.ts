@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import { exactDecimal } from './decimal.ts';
+import { usdRate } from './configuration.ts';
+import { didYouMean } from './nearest.ts';
+import type { ModelKind } from './snapshot.ts';
+
+/**
+ * The members of the configuration file. Every value arrives as text, true or false, list or map (yaml-source.ts), and messages end
+ * the sentence that begins with the member's path.
+ */
+const modelKinds = [
+  'chat',
+  'completion',
+  'embedding',
+  'image',
+  'transcription',
+  'speech',
+  'rerank',
+  'moderation',
+  'video',
+] as const satisfies readonly ModelKind[];
+const contents = ['text', 'image', 'audio', 'video', 'file', 'vector', 'scores'] as const;
+
+interface Asked {
+  readonly input?: unknown;
+}
+
+function expected(what: string): (issue: Asked) => string {
+  return ({ input }) => (input === undefined ? 'is required' : `must be ${what}, not ${nameOf(input)}`);
+}
+
+function nameOf(input: unknown): string {
+  if (Array.isArray(input)) return 'a list';
+  return typeof input === 'object' ? 'a group of members' : `'${String(input)}'`;
+}
+
+/** A map with these members and no other. Its message for unknown ones has a line for each. */
+function members<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape);
+  const other = expected('a group of members');
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => `unknown member '${key}'${didYouMean(key, known)}`).join('\n')
+        : other(issue),
+  });
+}
+
+function list<Item extends z.ZodType>(item: Item) {
+  return z.array(item, { error: expected('a list') });
+}
+
+/** Text that `read` makes an integer of, or says why not. */
+function decimal(read: (text: string) => bigint | string) {
+  return z.string({ error: expected('a decimal number') }).transform((text, context): bigint => {
+    const value = read(text);
+    if (typeof value === 'bigint') return value;
+    context.addIssue({ code: 'custom', message: value });
+    return z.NEVER;
+  });
+}
+
+const text = z.string({ error: expected('text') }).min(1, { error: 'must not be empty' });
+
+function count(least: number) {
+  const wanted = expected(`a whole number of ${least} or more`);
+  return z.string({ error: wanted }).transform((written, context): number => {
+    const value = exactDecimal(written, 0);
+    if (typeof value === 'bigint' && value >= least && value <= Number.MAX_SAFE_INTEGER) return Number(value);
+    context.addIssue({ code: 'custom', message: wanted({ input: written }) });
+    return z.NEVER;
+  });
+}
+
+function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, {
+    error: (issue) =>
+      issue.input === undefined
+        ? 'is required'
+        : `must be one of ${words.join(', ')}, not ${nameOf(issue.input)}${didYouMean(String(issue.input), words)}`,
+  });
+}
+
+const perMillionTokens = decimal((written) => exactDecimal(written, 9)).optional();
+const perOne = decimal((written) => exactDecimal(written, 15)).optional();
+
+const tokenPrices = {
+  input: perMillionTokens,
+  cached_input: perMillionTokens,
+  cache_write: perMillionTokens,
+  cache_write_5m: perMillionTokens,
+  cache_write_1h: perMillionTokens,
+  output: perMillionTokens,
+  reasoning: perMillionTokens,
+  audio_input: perMillionTokens,
+  audio_output: perMillionTokens,
+  image_input: perMillionTokens,
+  image_output: perMillionTokens,
+};
+
+export const priceSchema = members({
+  ...tokenPrices,
+  image: perOne,
+  second: perOne,
+  character: perOne,
+  request: perOne,
+  tiers: list(members({ above_input_tokens: count(1), ...tokenPrices })).optional(),
+  by: z.record(text, z.string({ error: expected('a decimal number') }), { error: expected('a group of members') }).optional(),
+});
+export type WrittenPrice = z.output<typeof priceSchema>;
+
+export const groupSchema = members({
+  name: text,
+  price_multiplier: decimal((written) => exactDecimal(written, 6)).optional(),
+  limits: members({ rpm: count(1).optional(), tpm: count(1).optional(), concurrency: count(1).optional() }).optional(),
+});
+
+export const modelSchema = members({
+  id: text,
+  owned_by: text.optional(),
+  kind: oneOf(modelKinds).optional(),
+  context: count(1).optional(),
+  max_output: count(1).optional(),
+  modalities: members({ in: list(oneOf(contents)).optional(), out: list(oneOf(contents)).optional() }).optional(),
+  top_speed: count(1).optional(),
+  durations: list(count(1)).optional(),
+  shutdown_date: text.refine(isDate, { error: (issue) => `must be a date such as 2027-01-31, not '${String(issue.input)}'` }).optional(),
+  price: priceSchema,
+});
+export type WrittenModel = z.output<typeof modelSchema>;
+
+export const allContents: readonly string[] = contents;
+
+/** What `prices import` takes of a model: the rest of a model's members may stand there and is not looked at. */
+export const pricedModelSchema = members({ ...modelSchema.partial().shape, id: text, price: priceSchema });
+
+const channelModel = z.preprocess(
+  (written) => (typeof written === 'string' ? { id: written } : written),
+  members({ id: text, upstream: text.optional() }),
+);
+
+export const channelSchema = members({
+  name: text,
+  vendor: text,
+  base_url: text.optional(),
+  api_key: text.optional(),
+  groups: list(text).optional(),
+  models: list(channelModel).optional(),
+  priority: count(0).optional(),
+  weight: count(0).optional(),
+});
+export type WrittenChannel = z.output<typeof channelSchema>;
+
+export const fileSchema = members({
+  settings: z.unknown().optional(),
+  groups: list(z.unknown()).optional(),
+  models: list(z.unknown()).optional(),
+  channels: list(z.unknown()).optional(),
+});
+
+export const settingsSchema = members({ usd_rate: decimal(usdRate).optional() });
+
+function isDate(written: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(written)) return false;
+  const time = Date.parse(written);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(written);
+}

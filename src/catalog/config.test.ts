@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+import { readConfiguration } from './config.ts';
+import type { ConfigurationContext } from './configuration.ts';
+import { describeProblems } from './problem.ts';
+
+const context: ConfigurationContext = {
+  env: { KEY: 'secret', ZERO: '0' },
+  vendors: [
+    { id: 'acme', ownedBy: 'acme-labs', baseUrl: 'https://acme.test/v1' },
+    { id: 'local', ownedBy: 'nobody' },
+    { id: 'anthropic', ownedBy: 'anthropic', baseUrl: 'https://anthropic.test/v1' },
+  ],
+  serves: () => true,
+  now: Date.UTC(2026, 10, 21),
+};
+
+async function read(text: string, changed: Partial<ConfigurationContext> = {}) {
+  const result = await readConfiguration(text, { ...context, ...changed });
+  if (!result.ok) throw new Error(describeProblems('c.yaml', result.problems));
+  return result.configuration;
+}
+
+async function problems(text: string, changed: Partial<ConfigurationContext> = {}) {
+  const result = await readConfiguration(text, { ...context, ...changed });
+  return result.ok ? [] : describeProblems('c.yaml', result.problems).split('\n');
+}
+
+const model = (price: string, more = '') => `models:\n  - { id: m, owned_by: o, ${more} price: ${price} }\n`;
+const priceOf = async (price: string, more = '') => (await read(model(price, more))).models[0]?.price;
+
+describe('readConfiguration', () => {
+  it('fills in what is left out', async () => {
+    const { groups, models, channels, warnings } = await read(`
+groups: [{ name: default }]
+models: [{ id: m/1, price: { input: 1, output: 2 } }]
+channels: [{ name: a, vendor: acme, models: [m/1] }]`);
+    expect(groups).toEqual([{ name: 'default', multiplierPpm: 1_000_000n, limits: {} }]);
+    expect(models).toMatchObject([{ id: 'm/1', ownedBy: 'acme-labs', kind: 'chat', context: undefined, modalities: undefined }]);
+    expect(channels).toEqual([
+      {
+        name: 'a',
+        vendor: 'acme',
+        baseUrl: undefined,
+        secret: undefined,
+        groups: ['default'],
+        priority: 0,
+        weight: 1,
+        models: new Map([['m/1', 'm/1']]),
+      },
+    ]);
+    expect(warnings).toEqual([]);
+    expect((await read('')).groups.map((group) => group.name)).toEqual(['default']);
+  });
+
+  it('reads every member', async () => {
+    const { groups, models, channels } = await read(`
+groups:
+  - { name: cheap, price_multiplier: 0.85, limits: { rpm: 600, tpm: 1000000, concurrency: 64 } }
+models:
+  - id: film
+    owned_by: studio
+    kind: video
+    context: 1000
+    max_output: 50
+    modalities: { in: [text, image], out: [video] }
+    durations: [5, 10]
+    top_speed: 90
+    shutdown_date: 2027-01-31
+    price: { second: 0.7, by: { 720p: 0.7, 1080p: 1.2 } }
+channels:
+  - name: one
+    vendor: local
+    base_url: http://127.0.0.1:8000/v1
+    api_key: \${KEY}
+    groups: [cheap]
+    models: [{ id: film, upstream: film-2 }]
+    priority: 3
+    weight: 0`);
+    expect(groups).toEqual([{ name: 'cheap', multiplierPpm: 850_000n, limits: { rpm: 600, tpm: 1_000_000, concurrency: 64 } }]);
+    expect(models).toEqual([
+      {
+        id: 'film',
+        ownedBy: 'studio',
+        kind: 'video',
+        context: 1000,
+        outputTokensMax: 50,
+        modalities: { in: ['text', 'image'], out: ['video'] },
+        topSpeed: 90,
+        durations: [5, 10],
+        shutdownDate: '2027-01-31',
+        price: {
+          rates: { second: 700_000_000_000_000n },
+          tiers: [],
+          by: { measure: 'second', rates: { '720p': 700_000_000_000_000n, '1080p': 1_200_000_000_000_000n } },
+        },
+      },
+    ]);
+    expect(channels).toEqual([
+      {
+        name: 'one',
+        vendor: 'local',
+        baseUrl: 'http://127.0.0.1:8000/v1',
+        secret: 'secret',
+        groups: ['cheap'],
+        priority: 3,
+        weight: 0,
+        models: new Map([['film', 'film-2']]),
+      },
+    ]);
+  });
+
+  it('tells everything that is wrong at once, each with its line and the nearest right name', async () => {
+    expect(
+      await problems(`setings: {}
+groups:
+  - { name: default, price_multiplyer: 2, limits: { rpm: -1, tpm: lots } }
+  - { name: default }
+models:
+  - { id: m, kind: chatt, price: { inptu: 1, output: 1 } }
+  - id: n
+  - { id: k, price: { input: 0.0000000001, output: 1 } }
+channels:
+  - name: a
+    vendor: acmee
+    base_url: nowhere
+    api_key: \${NOPE}
+    groups: [defualt]
+    models: [m, { id: nn, upstraem: x }, mm]
+  - { name: b, vendor: local, models: [m, m] }
+  - just text`),
+    ).toEqual([
+      "c.yaml:1: setings: unknown member 'setings', did you mean 'settings'?",
+      "c.yaml:3: groups[0].limits.rpm: must be a whole number of 1 or more, not '-1'",
+      "c.yaml:3: groups[0].limits.tpm: must be a whole number of 1 or more, not 'lots'",
+      "c.yaml:3: groups[0].price_multiplyer: unknown member 'price_multiplyer', did you mean 'price_multiplier'?",
+      "c.yaml:4: groups[1].name: 'default' is already in line 3",
+      "c.yaml:6: models[0].kind: must be one of chat, completion, embedding, image, transcription, speech, rerank, moderation, video, not 'chatt', did you mean 'chat'?",
+      "c.yaml:6: models[0].price.inptu: unknown member 'inptu', did you mean 'input'?",
+      'c.yaml:7: models[1].price: is required',
+      'c.yaml:8: models[2].price.input: must have at most 9 decimals, but is 0.0000000001',
+      'c.yaml:13: channels[0].api_key: the environment variable NOPE is not set',
+      "c.yaml:15: channels[0].models[1].upstraem: unknown member 'upstraem', did you mean 'upstream'?",
+      'c.yaml:16: channels[1].base_url: is required: local has no address that is the same for everyone',
+      "c.yaml:16: channels[1].models[1]: 'm' is already in this channel",
+      "c.yaml:17: channels[2]: must be a group of members, not 'just text'",
+    ]);
+    expect(
+      await problems(`models: [{ id: m, price: { input: 1, output: 1 } }]
+channels:
+  - name: a
+    vendor: acmee
+    base_url: https://x/?y
+    groups: [defualt]
+    models: [m, mm]`),
+    ).toEqual([
+      "c.yaml:4: channels[0].vendor: there is no vendor 'acmee', did you mean 'acme'?",
+      "c.yaml:5: channels[0].base_url: must be an address such as https://host/v1, without ? and #, not 'https://x/?y'",
+      "c.yaml:6: channels[0].groups[0]: there is no group 'defualt', did you mean 'default'?",
+      "c.yaml:7: channels[0].models[1]: there is no model 'mm', neither in this file nor in the bundled list, did you mean 'm'?",
+    ]);
+  });
+
+  it('refuses what is no YAML, no map and no list where one belongs', async () => {
+    expect(await problems('a: [')).toHaveLength(1);
+    expect(await problems('- a')).toEqual(['c.yaml:1: must be a group of members, not a list']);
+    expect(await problems('groups: 5\nmodels: { id: m }')).toEqual([
+      "c.yaml:1: groups: must be a list, not '5'",
+      'c.yaml:2: models: must be a list, not a group of members',
+    ]);
+  });
+});
+
+describe('prices', () => {
+  it('are exact, whether written as numbers or as text', async () => {
+    expect(await priceOf('{ input: 0.1, cached_input: "0.000000001", output: 1e-3, request: 0.000000000000001 }')).toEqual({
+      rates: { input: 100_000_000n, cached_input: 1n, output: 1_000_000n, request: 1n },
+      tiers: [],
+      by: undefined,
+    });
+  });
+
+  it('set both retentions by cache_write, unless one has its own', async () => {
+    expect((await priceOf('{ input: 1, output: 1, cache_write: 2 }'))?.rates).toMatchObject({
+      cache_write_5m: 2_000_000_000n,
+      cache_write_1h: 2_000_000_000n,
+    });
+    expect((await priceOf('{ input: 1, output: 1, cache_write: 2, cache_write_1h: 3 }'))?.rates).toMatchObject({
+      cache_write_5m: 2_000_000_000n,
+      cache_write_1h: 3_000_000_000n,
+    });
+  });
+
+  it('have tiers that ascend', async () => {
+    expect((await priceOf('{ input: 1, output: 1, tiers: [{ above_input_tokens: 32000, input: 2, cache_write: 3 }] }'))?.tiers).toEqual([
+      { aboveInputTokens: 32_000, rates: { input: 2_000_000_000n, cache_write_5m: 3_000_000_000n, cache_write_1h: 3_000_000_000n } },
+    ]);
+    expect(await problems(model('{ input: 1, output: 1, tiers: [{ above_input_tokens: 9 }, { above_input_tokens: 9 }] }'))).toEqual([
+      'c.yaml:2: models[0].price.tiers[1].above_input_tokens: must be more than in the tier before it (9)',
+    ]);
+  });
+
+  it('vary by variant in what the model is sold by', async () => {
+    expect((await priceOf('{ image: 0.3, by: { 1024x1024/hd: 0.6 } }', 'kind: image,'))?.by).toEqual({
+      measure: 'image',
+      rates: { '1024x1024/hd': 600_000_000_000_000n },
+    });
+    expect((await priceOf('{ by: { 720p: 2 } }', 'kind: video,'))?.by?.measure).toBe('second');
+    expect((await priceOf('{ output: 1, by: { 720p: 2 } }', 'kind: video,'))?.by).toEqual({
+      measure: 'output',
+      rates: { '720p': 2_000_000_000n },
+    });
+    expect(await problems(model('{ image: 1, by: { hd: cheap } }', 'kind: image,'))).toEqual([
+      "c.yaml:2: models[0].price.by.hd: must be a decimal number, not 'cheap'",
+    ]);
+  });
+
+  it('are never left out, and 0 only when it is written', async () => {
+    expect(await problems(model(''))).toEqual(['c.yaml:2: models[0].price: is required']);
+    expect(await problems(model('{}'))).toEqual([
+      'c.yaml:2: models[0].price: a chat model needs a price for input and output, or request (0 where it is free)',
+    ]);
+    expect(await problems(model('{ output: 1 }'))).toHaveLength(1);
+    expect(await problems(model('{ input: 1, output: 1 }', 'kind: video,'))).toEqual([]);
+    expect(await problems(model('{ input: 1 }', 'kind: video,'))).toHaveLength(1);
+    expect(await problems(model('{ input: -1, output: 1 }'))).toEqual(['c.yaml:2: models[0].price.input: must not be negative, but is -1']);
+    expect((await priceOf('{ input: 0, output: ${ZERO} }'))?.rates).toEqual({ input: 0n, output: 0n });
+  });
+
+  it('take multipliers of at most six decimals', async () => {
+    const group = (multiplier: string) => `groups: [{ name: default, price_multiplier: ${multiplier} }]`;
+    expect((await read(group('"1.234567"'))).groups[0]?.multiplierPpm).toBe(1_234_567n);
+    expect((await read(group('0'))).groups[0]?.multiplierPpm).toBe(0n);
+    expect(await problems(group('0.1234567'))).toEqual([
+      'c.yaml:1: groups[0].price_multiplier: must have at most 6 decimals, but is 0.1234567',
+    ]);
+  });
+});
+
+describe('the bundled list in a configuration file', () => {
+  const channel = 'channels: [{ name: a, vendor: anthropic, models: [claude-haiku-5-5] }]';
+
+  it('describes what the file does not, at the configured rate', async () => {
+    const { models } = await read(`settings: { usd_rate: 7 }\n${channel}`);
+    expect(models).toMatchObject([
+      { id: 'claude-haiku-5-5', ownedBy: 'anthropic', price: { rates: { input: 700_000_000n, output: 3_500_000_000n } } },
+    ]);
+    expect((await read(channel, { env: { TOLLGATE_USD_RATE: '8' } })).models[0]?.price.rates.input).toBe(800_000_000n);
+    expect((await read(channel)).models[0]?.price.rates.input).toBe(720_000_000n);
+    expect(await problems(`settings: { usd_rate: 0 }`)).toEqual(['c.yaml:1: settings.usd_rate: must be more than 0']);
+    expect(await problems(channel, { env: { TOLLGATE_USD_RATE: 'x' } })).toEqual([
+      "c.yaml:1: the environment variable TOLLGATE_USD_RATE must be a decimal number, not 'x'",
+    ]);
+  });
+
+  it('gives way to what the file says of the same model', async () => {
+    const { models } = await read(`models: [{ id: claude-haiku-5-5, price: { input: 1, output: 1 } }]\n${channel}`);
+    expect(models).toMatchObject([
+      { id: 'claude-haiku-5-5', ownedBy: 'anthropic', context: undefined, price: { rates: { input: 1_000_000_000n } } },
+    ]);
+    expect(models).toHaveLength(1);
+  });
+
+  it('is what a channel sells that names no models', async () => {
+    const { channels, models } = await read('channels: [{ name: a, vendor: anthropic }]');
+    expect(channels[0]?.models.get('claude-haiku-4-5')).toBe('claude-haiku-4-5-20251001');
+    expect(channels[0]?.models.has('claude-opus-4-1')).toBe(false); // retired by its vendor
+    expect(models.map((each) => each.id)).toEqual([...(channels[0]?.models.keys() ?? [])]);
+    expect(await problems('channels: [{ name: a, vendor: acme }]')).toEqual([
+      'c.yaml:1: channels[0].models: is required: the bundled list has no models of acme',
+    ]);
+  });
+
+  it('warns of prices that nobody vouches for and of kinds that are not served', async () => {
+    const { warnings } = await read('channels: [{ name: a, vendor: acme, models: [speech-2.6-hd] }]', {
+      serves: (_, kind) => kind === 'chat',
+    });
+    expect(warnings).toHaveLength(2);
+    expect(warnings.join()).toContain('speech-2.6-hd');
+  });
+});

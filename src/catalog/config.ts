@@ -1,0 +1,142 @@
+import { type Bundled, type BundledModel, defaultUsdRatePpm, loadBundled } from './bundled.ts';
+import { readChannels } from './config-channels.ts';
+import { allContents, fileSchema, groupSchema, modelSchema, settingsSchema, type WrittenModel } from './config-schema.ts';
+import { type ConfigurationContext, type ConfigurationResult, dateOf, defaultGroup, usdRate, usdRateVariable } from './configuration.ts';
+import { Report } from './report.ts';
+import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
+import { member, reportTwins } from './twins.ts';
+import { configurationWarnings } from './warnings.ts';
+import { readPrice } from './written-price.ts';
+import { readYaml } from './yaml-source.ts';
+
+/**
+ * Reads the configuration file (docs/reference/config.md). All that is wrong with it is told at once, each with its line.
+ * Loads zod, yaml and, where a channel sells what the file does not describe, the bundled list: import it only when there is a file.
+ */
+export async function readConfiguration(text: string, context: ConfigurationContext): Promise<ConfigurationResult> {
+  const source = readYaml(text, context.env);
+  const report = new Report(source);
+  const file = source.value ?? {};
+  report.parse(fileSchema, file, []);
+  const settings = report.parse(settingsSchema, member(file, 'settings') ?? {}, ['settings']);
+  const groups = readGroups(items(file, 'groups'), report);
+  const written = readModels(items(file, 'models'), report);
+  const rawChannels = items(file, 'channels');
+  const bundled = needsBundled(written, rawChannels)
+    ? await loadBundled({ usdRatePpm: settings?.usd_rate ?? rateOf(context, report), today: dateOf(context.now) })
+    : new Map<string, BundledModel>();
+  const groupNames = groups.length === 0 && items(file, 'groups').length === 0 ? [defaultGroup.name] : names(items(file, 'groups'), 'name');
+  const known = {
+    groups: groupNames,
+    models: new Set([...names(items(file, 'models'), 'id'), ...bundled.keys()]),
+    bundled,
+    vendors: context.vendors,
+  };
+  const channels = readChannels(rawChannels, report, known);
+  if (!report.clean) return { ok: false, problems: report.problems };
+  const models = [
+    ...written.map(({ model, price }) => modelFacts(model, price, bundled, channels, context)),
+    ...borrowed(written, bundled, channels),
+  ];
+  const sold = { groups: groups.length === 0 ? [defaultGroup] : groups, models, channels };
+  return {
+    ok: true,
+    configuration: {
+      ...sold,
+      warnings: configurationWarnings(
+        sold,
+        written.map(({ model }) => model.id),
+        bundled,
+        context,
+      ),
+    },
+  };
+}
+
+/** Filled in by the reader below: a model and its price, both complete. */
+interface ReadModel {
+  readonly model: WrittenModel;
+  readonly price: ModelFacts['price'];
+}
+
+/** What stands in a list of the file; what is no list has been reported. */
+function items(file: unknown, name: string): readonly unknown[] {
+  const list = member(file, name);
+  return Array.isArray(list) ? list : [];
+}
+
+/** Names of items, also of those that are otherwise wrong, so that nobody is told that a misspelt model does not exist. */
+function names(list: readonly unknown[], name: string): readonly string[] {
+  return list.flatMap((item) => {
+    const value = member(item, name);
+    return typeof value === 'string' ? [value] : [];
+  });
+}
+
+function readGroups(list: readonly unknown[], report: Report): readonly Group[] {
+  reportTwins(list, 'groups', 'name', report);
+  return list.flatMap((item, index) => {
+    const group = report.parse(groupSchema, item, ['groups', index]);
+    if (group === undefined) return [];
+    const { rpm, tpm, concurrency } = group.limits ?? {};
+    return [{ name: group.name, multiplierPpm: group.price_multiplier ?? defaultGroup.multiplierPpm, limits: { rpm, tpm, concurrency } }];
+  });
+}
+
+function readModels(list: readonly unknown[], report: Report): readonly ReadModel[] {
+  reportTwins(list, 'models', 'id', report);
+  return list.flatMap((item, index) => {
+    const model = report.parse(modelSchema, item, ['models', index]);
+    return model === undefined ? [] : [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, ['models', index, 'price']) }];
+  });
+}
+
+function needsBundled(written: readonly ReadModel[], channels: readonly unknown[]): boolean {
+  const own = new Set(written.map(({ model }) => model.id));
+  if (written.some(({ model }) => model.owned_by === undefined)) return true;
+  return channels.some((channel) => {
+    const models = member(channel, 'models');
+    return (
+      !Array.isArray(models) || models.some((model: unknown) => !own.has(String(typeof model === 'string' ? model : member(model, 'id'))))
+    );
+  });
+}
+
+function rateOf({ env }: ConfigurationContext, report: Report): bigint {
+  const written = env[usdRateVariable];
+  if (written === undefined || written === '') return defaultUsdRatePpm;
+  const rate = usdRate(written);
+  if (typeof rate === 'bigint') return rate;
+  report.add([], `the environment variable ${usdRateVariable} ${rate}`);
+  return defaultUsdRatePpm;
+}
+
+function modelFacts(
+  model: WrittenModel,
+  price: ModelFacts['price'],
+  bundled: Bundled,
+  channels: readonly ChannelFacts[],
+  { vendors }: ConfigurationContext,
+): ModelFacts {
+  const seller = channels.find((channel) => channel.models.has(model.id))?.vendor;
+  const { modalities } = model;
+  return {
+    id: model.id,
+    ownedBy: model.owned_by ?? bundled.get(model.id)?.facts.ownedBy ?? vendors.find(({ id }) => id === seller)?.ownedBy ?? 'unknown',
+    kind: model.kind ?? 'chat',
+    context: model.context,
+    outputTokensMax: model.max_output,
+    modalities: modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents },
+    topSpeed: model.top_speed,
+    durations: model.durations,
+    shutdownDate: model.shutdown_date,
+    price,
+  };
+}
+
+/** Models that channels sell and only the bundled list describes. */
+function borrowed(written: readonly ReadModel[], bundled: Bundled, channels: readonly ChannelFacts[]): readonly ModelFacts[] {
+  const own = new Set(written.map(({ model }) => model.id));
+  const asked = new Set(channels.flatMap((channel) => [...channel.models.keys()]));
+  return [...asked].flatMap((id) => (own.has(id) ? [] : (bundled.get(id)?.facts ?? [])));
+}

@@ -1,0 +1,53 @@
+import type { Serves } from './build-snapshot.ts';
+import { exactDecimal } from './decimal.ts';
+import type { Problem } from './problem.ts';
+import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
+import type { Environment } from './yaml-source.ts';
+
+/** What the operator sells, to whom and from where: read from a file or from environment variables, and recorded in the database. */
+export interface Configuration {
+  readonly groups: readonly Group[];
+  readonly models: readonly ModelFacts[];
+  readonly channels: readonly ChannelFacts[];
+  /** Nothing wrong, but worth knowing before selling. One sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** The configuration, or all that is wrong with it, in the order of lines. */
+export type ConfigurationResult =
+  | { readonly ok: true; readonly configuration: Configuration }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** What the catalogue must know of a vendor. */
+export interface VendorFacts {
+  readonly id: string;
+  readonly ownedBy: string;
+  readonly baseUrl?: string;
+  readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
+}
+
+export interface ConfigurationContext {
+  readonly env: Environment;
+  readonly vendors: readonly VendorFacts[];
+  readonly serves: Serves;
+  /** Wall clock, ms. */
+  readonly now: number;
+}
+
+export const defaultGroup: Group = {
+  name: 'default',
+  multiplierPpm: 1_000_000n,
+  limits: { rpm: undefined, tpm: undefined, concurrency: undefined },
+};
+
+export const usdRateVariable = 'TOLLGATE_USD_RATE';
+
+/** Yuan for a dollar as written → millionths, or why not. */
+export function usdRate(text: string): bigint | string {
+  const rate = exactDecimal(text, 6);
+  return rate === 0n ? 'must be more than 0' : rate;
+}
+
+export function dateOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}

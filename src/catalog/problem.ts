@@ -1,0 +1,27 @@
+/** Something wrong in a file that the operator wrote. */
+export interface Problem {
+  /** From 1. */
+  readonly line: number;
+  /** Where in the file's structure: `models[0].price.input`; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** One line each: `tollgate.yaml:12: models[0].price.input: must not be negative, but is -1`. */
+export function describeProblems(file: string, problems: readonly Problem[]): string {
+  return problems.map(({ line, path, message }) => `${file}:${line}: ${path === '' ? '' : `${path}: `}${message}`).join('\n');
+}
+
+export function inLineOrder(problems: readonly Problem[]): readonly Problem[] {
+  return [...problems].sort((a, b) => a.line - b.line);
+}
+
+export type Path = readonly PropertyKey[];
+
+/** `['models', 0, 'price']` → `models[0].price`. */
+export function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}${text === '' ? '' : '.'}${String(step)}`),
+    '',
+  );
+}

@@ -1,0 +1,50 @@
+import type * as z from 'zod';
+import { inLineOrder, type Path, type Problem, pathText } from './problem.ts';
+import type { YamlSource } from './yaml-source.ts';
+
+/** Gathers all that is wrong with one file, so that the operator corrects it once. */
+export class Report {
+  readonly #source: YamlSource;
+  readonly #problems: Problem[];
+
+  constructor(source: YamlSource) {
+    this.#source = source;
+    this.#problems = [...source.problems];
+  }
+
+  get problems(): readonly Problem[] {
+    return inLineOrder(this.#problems);
+  }
+
+  get clean(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  lineOf(path: Path): number {
+    return this.#source.lineOf(path);
+  }
+
+  add(path: Path, message: string): void {
+    this.#problems.push({ line: this.lineOf(path), path: pathText(path), message });
+  }
+
+  /** The value by `schema`, or undefined and what is wrong with it. */
+  parse<Schema extends z.ZodType>(schema: Schema, value: unknown, path: Path): z.output<Schema> | undefined {
+    const result = schema.safeParse(value);
+    if (result.success) return result.data;
+    for (const issue of result.error.issues) {
+      const at = [...path, ...issue.path];
+      const unknown = issue.code === 'unrecognized_keys' ? issue.keys : undefined;
+      issue.message
+        .split('\n')
+        .forEach((message, index) => this.#once(unknown === undefined ? at : [...at, unknown[index] ?? ''], message));
+    }
+    return undefined;
+  }
+
+  /** A variable that is not set has been reported; that its place is empty is no news. */
+  #once(path: Path, message: string): void {
+    const place = pathText(path);
+    if (!this.#problems.some((problem) => problem.path === place)) this.add(path, message);
+  }
+}

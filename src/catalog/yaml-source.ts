@@ -1,0 +1,107 @@
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
+import { type Path, type Problem, pathText } from './problem.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A YAML (or JSON) file as plain maps, lists and text. Numbers stay text as they were written, so that 0.1 is exact; true and false
+ * are booleans; a member without a value is undefined.
+ */
+export interface YamlSource {
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** The line of what is at `path`, or of the nearest thing around it. */
+  lineOf(path: Path): number;
+}
+
+/** Aliases can make a small file large; a file of this many values is no configuration. */
+const nodesMax = 500_000;
+const depthMax = 30;
+// A variable stands between two characters of Unicode's private area while YAML is parsed: `${X}` itself is no plain text inside { }.
+const [open, close, escaped] = ['\uE000', '\uE001', '\uE002'];
+const placeholder = new RegExp(`${open}([^${close}]*)${close}|${escaped}`, 'g');
+
+/** `environment` fills `${NAME}` in values (`$${` is a plain `${`); undefined leaves them alone. Never throws for what is in the text. */
+export function readYaml(text: string, environment?: Environment): YamlSource {
+  const reader = new Reader(text, environment);
+  const value = reader.read();
+  return { value, problems: reader.problems, lineOf: (path) => reader.lineOf(path) };
+}
+
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly #lines = new Map<string, number>();
+  readonly #counter = new LineCounter();
+  readonly #document;
+  readonly #environment: Environment | undefined;
+  #nodes = 0;
+
+  constructor(text: string, environment: Environment | undefined) {
+    const prepared =
+      environment === undefined
+        ? text
+        : text.replace(/\$\$\{|\$\{([^}\n]*)\}/g, (_, name: string | undefined) => (name === undefined ? escaped : open + name + close));
+    this.#document = parseDocument(prepared, { lineCounter: this.#counter, prettyErrors: false, logLevel: 'silent' });
+    this.#environment = environment;
+  }
+
+  read(): unknown {
+    for (const { message, pos } of this.#document.errors)
+      this.problems.push({ line: this.#counter.linePos(pos[0]).line, path: '', message });
+    return this.problems.length > 0 ? undefined : this.#plain(this.#document.contents, []);
+  }
+
+  lineOf(path: Path): number {
+    for (let length = path.length; length > 0; length--) {
+      const line = this.#lines.get(pathText(path.slice(0, length)));
+      if (line !== undefined) return line;
+    }
+    return 1;
+  }
+
+  #problem(path: Path, message: string): undefined {
+    this.problems.push({ line: this.lineOf(path), path: pathText(path), message });
+  }
+
+  #mark(path: Path, node: unknown): void {
+    const place = pathText(path);
+    if (isNode(node) && node.range && !this.#lines.has(place)) this.#lines.set(place, this.#counter.linePos(node.range[0]).line);
+  }
+
+  #plain(node: unknown, path: Path): unknown {
+    this.#mark(path, node);
+    if (++this.#nodes > nodesMax) return this.#nodes === nodesMax + 1 ? this.#problem([], `has more than ${nodesMax} values`) : undefined;
+    if (isMap(node)) return this.#members(node.items, path);
+    if (isSeq(node)) return node.items.map((item, index) => this.#plain(item, [...path, index]));
+    if (isAlias(node))
+      return path.length > depthMax ? this.#problem(path, 'refers to itself') : this.#plain(node.resolve(this.#document), path);
+    if (!isScalar(node) || node.value === null) return undefined;
+    if (typeof node.value === 'boolean') return node.value;
+    return this.#substituted(node.source ?? String(node.value), path);
+  }
+
+  #members(items: readonly Pair[], path: Path): Readonly<Record<string, unknown>> {
+    const members: Record<string, unknown> = Object.create(null);
+    for (const { key, value } of items) {
+      const name = isScalar(key) ? (key.source ?? String(key.value)) : '';
+      const place = [...path, name];
+      this.#mark(place, key);
+      if (name === '') this.#problem(place, 'a member needs a name');
+      else members[name] = this.#plain(value, place);
+    }
+    return members;
+  }
+
+  #substituted(text: string, path: Path): string {
+    const environment = this.#environment;
+    if (environment === undefined) return text;
+    return text.replace(placeholder, (_, name: string | undefined) => {
+      if (name === undefined) return '${';
+      const value = environment[name];
+      if (!/^[A-Za-z_]\w*$/.test(name))
+        this.#problem(path, `'\${${name}}' does not name an environment variable (a plain \${ is written $\${)`);
+      else if (value === undefined || value === '') this.#problem(path, `the environment variable ${name} is not set`);
+      return value ?? '';
+    });
+  }
+}
