@@ -26,8 +26,13 @@ type Suite = (name: Name, openFresh: (options?: FreshOptions) => Promise<Databas
 
 /** Runs a suite on SQLite (a file) and on PostgreSQL. `openFresh` gives a new, empty, migrated database; `fresh` one that is not open yet. */
 export function forEachDatabase(suite: Suite): void {
-  run('sqlite', suite, sqliteUrl);
+  onSqlite(suite);
   onPostgres(suite);
+}
+
+/** The same for what concerns SQLite alone. */
+export function onSqlite(suite: Suite): void {
+  run('sqlite', suite, sqliteUrl);
 }
 
 /** The same for what only PostgreSQL has. */

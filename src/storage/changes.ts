@@ -7,9 +7,12 @@ export const changesMigrations: readonly Migration[] = [
 /** A change is effective in every process within one second: a look every 300 ms leaves time for a slow one. */
 const lookEveryMs = 300;
 
-/** To be yielded in the transaction that changes something under `topic`: every process hears of it once it is committed. */
+/**
+ * To be yielded in the transaction that changes something under `topic`: every process hears of it once it is committed. Gives the new `version`;
+ * changes of one topic are committed in the order of their versions, because the row stays locked until then.
+ */
 export function bump(topic: string): Statement {
-  return { sql: 'INSERT INTO change (topic, version) VALUES ($1, 1) ON CONFLICT (topic) DO UPDATE SET version = change.version + 1', params: [topic] };
+  return { sql: 'INSERT INTO change (topic, version) VALUES ($1, 1) ON CONFLICT (topic) DO UPDATE SET version = change.version + 1 RETURNING version', params: [topic] };
 }
 
 export interface ChangeWatch {

@@ -9,7 +9,7 @@ import { InlineLink, ThreadLink, type ThreadOptions } from './sqlite-link.ts';
 export interface OpenOptions {
   /** What `call` can run, where the database is not SQLite in a thread: there the thread's entry file names them. */
   readonly procedures?: Procedures;
-  /** Puts SQLite into a thread of its own, as a server must. Without effect on PostgreSQL. */
+  /** Puts SQLite into a thread of its own, as a server must, and long reads into a second one (when there are any). Without effect on PostgreSQL. */
   readonly thread?: ThreadOptions;
   readonly postgres?: PostgresOptions;
 }
@@ -61,9 +61,9 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Data
   return new EngineDatabase(engine);
 }
 
-function openSqlite(path: string, options: OpenOptions): Engine {
-  const link = options.thread === undefined ? new InlineLink(path, options.procedures ?? {}) : new ThreadLink(path, options.thread);
-  return new SqliteEngine(link);
+function openSqlite(path: string, { procedures, thread }: OpenOptions): Engine {
+  if (thread === undefined) return new SqliteEngine(new InlineLink(path, procedures ?? {}));
+  return new SqliteEngine(new ThreadLink(path, thread), new ThreadLink(path, thread));
 }
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Engine> {

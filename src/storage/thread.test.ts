@@ -7,7 +7,7 @@ import { migrate } from './migrate.ts';
 import { open } from './open.ts';
 import { SqliteHost } from './sqlite-host.ts';
 
-const thread = threadFrom(new URL('./thread-fixture.ts', import.meta.url));
+const thread = threadFrom(new URL('../../test/sqlite-thread-fixture.ts', import.meta.url));
 const counters = { id: '0001-counter', statements: ['CREATE TABLE counter (id TEXT PRIMARY KEY, n BIGINT NOT NULL CHECK (n < 1000000))'] };
 
 /** As many handles, each with a thread of its own, on one file: as several processes have. */
@@ -54,6 +54,26 @@ test('a transaction driven from outside is alone, and calls wait for its end', a
     const meanwhile = db.call('add', { id: 'a', n: 10n });
     expect(await slow).toBe(1n);
     expect(await meanwhile).toBe(11n);
+  });
+});
+
+test('a long read delays no writer, and sees what was committed before it', async () => {
+  await withThreads(1, async (db) => {
+    await db.call('add', { id: 'a', n: 1n });
+    let reading = true;
+    const slow = 'WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000000) SELECT COUNT(*) AS n FROM c';
+    const long = db.snapshot(function* (): Script<unknown> {
+      const before = yield* read();
+      yield { sql: slow, params: [] };
+      return [before, yield* read()];
+    });
+    const done = long.finally(() => {
+      reading = false;
+    });
+    for (let n = 2n; n <= 20n; n++) expect(await db.call('add', { id: 'a', n: 1n })).toBe(n);
+    expect(reading).toBe(true);
+    expect(await done).toEqual([1n, 1n]);
+    expect(await db.snapshot(read)).toBe(20n);
   });
 });
 

@@ -1,9 +1,12 @@
-import type { Script } from './database.ts';
-import { serveSqlite } from './sqlite-thread.ts';
+import type { Script } from '../src/storage/database.ts';
+import { serveSqlite } from '../src/storage/sqlite-thread.ts';
 
 serveSqlite({
   *add({ id, n }: { readonly id: string; readonly n: bigint }): Script<bigint> {
-    const rows = yield { sql: 'INSERT INTO counter VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET n = counter.n + excluded.n RETURNING n', params: [id, n] };
+    const rows = yield {
+      sql: 'INSERT INTO counter VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET n = counter.n + excluded.n RETURNING n',
+      params: [id, n],
+    };
     return BigInt(rows[0]?.['n'] ?? 0n);
   },
   *fail(): Script<void> {

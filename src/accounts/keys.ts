@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto';
+import { randomText } from '../base/id.ts';
+import type { Nano } from '../base/money.ts';
+import { bump } from '../storage/changes.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+
+/** What changes here is heard under this topic. */
+export const keysTopic = 'keys';
+
+export type KeyStatus = 'active' | 'disabled' | 'deleted';
+
+/** An API key without its secret, which nobody can show again. Times are wall clock, ms. */
+export interface Key {
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly group: string;
+  /** `sk-ab`: with `last4` enough to tell keys apart. */
+  readonly prefix: string;
+  readonly last4: string;
+  readonly status: KeyStatus;
+  /** Total spend limit; undefined = unlimited. */
+  readonly limit: Nano | undefined;
+  readonly expiresAt: number | undefined;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | undefined;
+}
+
+export interface NewKey {
+  readonly userId: string;
+  readonly name: string;
+  readonly group: string;
+  readonly limit: Nano | undefined;
+  readonly expiresAt: number | undefined;
+  readonly at: number;
+}
+
+const secretPattern = /^sk-[A-Za-z0-9]{48}$/;
+const columns = 'id, user_id, name, group_name, prefix, last4, status, spend_limit, expires_at, created_at, last_used_at';
+
+/** `prefix`, the time in nine digits of base 36, and chance: sorted by id is sorted by time, so that pages go on where they ended. */
+export function orderedId(prefix: string, at: number): string {
+  return prefix + at.toString(36).padStart(9, '0') + randomText(13);
+}
+
+export function looksLikeKey(secret: string): boolean {
+  return secretPattern.test(secret);
+}
+
+/** What is stored of a secret: SHA-256, hexadecimal. It needs no salt, having 285 bits of chance. */
+export function hashOf(secret: string): string {
+  return hash('sha256', secret);
+}
+
+/** `sk-ab****wxyz`, for messages and logs. */
+export function maskKey(secret: string): string {
+  return secret.length < 16 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;
+}
+
+function keyOf(row: Row): Key {
+  const { status, spend_limit: limit } = row;
+  return {
+    id: String(row['id']),
+    userId: String(row['user_id']),
+    name: String(row['name']),
+    group: String(row['group_name']),
+    prefix: String(row['prefix']),
+    last4: String(row['last4']),
+    status: status === 'active' || status === 'disabled' ? status : 'deleted',
+    limit: typeof limit === 'bigint' ? limit : undefined,
+    expiresAt: timeOf(row['expires_at']),
+    createdAt: Number(row['created_at']),
+    lastUsedAt: timeOf(row['last_used_at']),
+  };
+}
+
+function timeOf(value: Row[string] | undefined): number | undefined {
+  return typeof value === 'bigint' ? Number(value) : undefined;
+}
+
+/** Makes a key; `secret` is the only time that it is seen. Undefined when there is no such user. */
+export function* createKey({ userId, name, group, limit, expiresAt, at }: NewKey): Script<{ readonly key: Key; readonly secret: string } | undefined> {
+  const secret = `sk-${randomText(48)}`;
+  const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, expires_at, created_at)
+    SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10 FROM users WHERE id = $2 RETURNING ${columns}`;
+  const shown = [secret.slice(0, 5), secret.slice(-4)];
+  const [row] = yield { sql, params: [orderedId('key_', at), userId, name, group, hashOf(secret), ...shown, limit ?? null, expiresAt ?? null, at] };
+  return row && { key: keyOf(row), secret };
+}
+
+export interface KeyPage {
+  /** Of one user, or of all. */
+  readonly userId?: string;
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** In the order in which they were made, beginning after the key `after`; deleted ones are left out. */
+export async function listKeys(database: Database, { userId, after = '', limit }: KeyPage): Promise<readonly Key[]> {
+  const query = (which: string, params: readonly string[]) =>
+    database.query(`SELECT ${columns} FROM api_keys WHERE id > $1 AND status <> 'deleted' ${which} ORDER BY id LIMIT $2`, [after, limit, ...params]);
+  const rows = userId === undefined ? await query('', []) : await query('AND user_id = $3', [userId]);
+  return rows.map(keyOf);
+}
+
+/** Effective in every process within a second. Undefined when there is no such key, or it is deleted, which is for ever. */
+export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undefined> {
+  const [change] = yield bump(keysTopic);
+  const sql = `UPDATE api_keys SET status = $1, version = $2 WHERE id = $3 AND status <> 'deleted' RETURNING ${columns}`;
+  const [row] = yield { sql, params: [status, change?.['version'] ?? 0n, id] };
+  return row && keyOf(row);
+}
