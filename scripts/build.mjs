@@ -1,6 +1,6 @@
-// src/ → dist/: the command line, and each thread entry beside it. Everything is bundled but the native SQLite: one file opens faster than two thousand.
+// src/ → dist/: the command line, and what SQLite's thread runs beside it. Everything is bundled but the native SQLite: one file opens faster than two thousand.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root, sourcesHash } from './sources.mjs';
 
@@ -10,7 +10,7 @@ const dist = join(root, 'dist');
 
 const result = await build({
   absWorkingDir: root,
-  entryPoints: { tollgate: 'src/cli/main.ts', ...threads() },
+  entryPoints: { tollgate: 'src/cli/main.ts', 'sqlite-thread': 'src/ledger/sqlite-thread.ts' },
   outdir: fresh,
   bundle: true,
   splitting: true, // what a command does not use is not read
@@ -31,12 +31,6 @@ replace(dist, fresh);
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(`dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
-
-/** Files named `…-thread.ts` run in a worker thread and are found beside the file that starts them. */
-function threads() {
-  const files = readdirSync(join(root, 'src'), { recursive: true }).filter((file) => file.endsWith('-thread.ts'));
-  return Object.fromEntries(files.map((file) => [basename(file, '.ts'), join('src', file)]));
-}
 
 /** The licences of what was bundled travel with it. */
 function licenses(inputs) {
