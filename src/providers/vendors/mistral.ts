@@ -12,7 +12,6 @@ export const mistral = defineVendor({
       streamOptions: false,
       outputLimit: { name: 'max_tokens', takesBoth: false },
       rename: { seed: 'random_seed' },
-      values: { tool_choice: { required: 'any' } },
       toolIds: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
       drop: [{ member: 'user' }, { member: 'logit_bias' }, { member: 'store' }, { member: 'service_tier' }, { member: 'logprobs', but: true }],
       faults: [

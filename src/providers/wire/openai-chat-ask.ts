@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Change, editBytes, jsonText, type Path } from '../../base/json-edit.ts';
 import type { Ask, Call } from '../adapter.ts';
-import { isObject, listOf, textOf } from './json.ts';
+import { isObject, listOf } from './json.ts';
 import type { Dropped, OutputLimit, Quirks } from './openai-chat-quirks.ts';
 
 /** What happens to one top-level member. Neither value nor name: it is removed. */
@@ -41,11 +41,6 @@ function rulesOf(call: Call, quirks: Quirks): NonNullable<Quirks['models']> {
 
 function renameMembers(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
   for (const [from, to] of Object.entries(quirks.rename ?? {})) if (has(call, from) && !has(call, to)) members.set(from, { name: to });
-  for (const [member, values] of Object.entries(quirks.values ?? {})) {
-    const value = textOf(call.body[member]);
-    const instead = value === undefined ? undefined : values[value];
-    if (instead !== undefined) members.set(member, { json: jsonText(instead) });
-  }
 }
 
 /** The client's limit under the name that this vendor reads, and ours when money is the tighter one. Of two limits `max_completion_tokens` wins (row 16). */

@@ -38,8 +38,6 @@ export interface Quirks {
   /** Members under another name: client's → vendor's. */
   readonly rename?: Readonly<Record<string, string>>;
   readonly drop?: readonly Dropped[];
-  /** String values under another name: member → client's → vendor's. */
-  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly models?: readonly ModelRule[];
   /** Tool call ids must match; others are hashed into `length` letters and digits. */
   readonly toolIds?: { readonly pattern: RegExp; readonly length: number };

@@ -79,22 +79,22 @@ export function learn(event: string, rewrite: (json: string) => string): Templat
   parts.push(event.slice(from));
   const text = rewrite(`${marked}${event.slice(from)}`.slice(at, marked.length + end - from));
   if (!text.includes(mark)) return undefined;
-  const out = `data: ${text}\n\n`.split(mark).map((piece, i) => (i % 2 ? Number(piece) : piece));
-  return { parts, counted: holes.map((hole) => hole.counted), out };
+  const out = `data: ${text}\n\n`.split(mark).map((piece, i) => (i % 2 ? Number(piece) : own(piece)));
+  return { parts: parts.map(own), counted: holes.map((hole) => hole.counted), out };
 }
+
+/** A copy of its own: a slice would keep the whole piece of the stream that it was cut from. */
+const own = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** The quote that ends the string whose inside begins at `at`, or -1 when it is not in `text`. Short strings: faster than `indexOf`. */
 function closingQuote(text: string, at: number): number {
-  for (let i = at; i < text.length; i++) {
+  const near = Math.min(text.length, at + 256);
+  for (let i = at; i < near; i++) {
     const c = text.charCodeAt(i);
     if (c === 0x22) return i;
     if (c === 0x5c) i++;
-    else if (i - at === 256) return longQuote(text, at);
   }
-  return -1;
-}
-
-function longQuote(text: string, at: number): number {
+  if (near === text.length) return -1;
   try {
     return stringEnd(text, at - 1) - 1;
   } catch {
@@ -102,34 +102,42 @@ function longQuote(text: string, at: number): number {
   }
 }
 
+/** The client's event for the vendor's event at `at`, when it is this template's. One object is filled again and again: nothing is allocated but the text. */
 export class Match {
-  /** After the event. */
+  /** The index after the event. */
   next = 0;
   bytes = 0;
   text = '';
   readonly #holes: string[] = [];
 
-  /** Whether the event at `at` is this template's; then the other members tell the client's event. */
   take(text: string, at: number, template: Template): boolean {
     const { parts, counted } = template;
+    const holes = this.#holes;
     let i = at;
     let bytes = 0;
     for (let n = 0; ; n++) {
       const part = parts[n] ?? '';
-      if (!text.startsWith(part, i)) return false;
+      const from = i;
       i += part.length;
+      // A slice is no copy, and `===` compares words: three times faster than `startsWith`.
+      if (text.slice(from, i) !== part) return false;
       if (n === counted.length) break;
       const end = closingQuote(text, i);
       if (end < 0) return false;
       const hole = text.slice(i, end);
-      this.#holes[n] = hole;
+      holes[n] = hole;
       if (counted[n]) bytes += hole.includes('\\') ? stringBytes(`"${hole}"`) : hole.length;
       i = end;
     }
     this.next = i;
     this.bytes = bytes;
-    this.text = '';
-    for (const piece of template.out) this.text += typeof piece === 'string' ? piece : (this.#holes[piece] ?? '');
+    this.text = fill(template.out, holes);
     return true;
   }
+}
+
+function fill(out: readonly (string | number)[], holes: readonly string[]): string {
+  let text = '';
+  for (const piece of out) text += typeof piece === 'string' ? piece : (holes[piece] ?? '');
+  return text;
 }
