@@ -16,7 +16,7 @@ export interface Known {
 }
 
 export function readChannels(list: readonly unknown[], report: Report, known: Known): readonly ChannelFacts[] {
-  reportTwins(list, 'channels', 'name', report);
+  reportTwins(list, ['channels'], 'name', report);
   return list.flatMap((item, index) => {
     const path = ['channels', index];
     const channel = report.parse(channelSchema, item, path);

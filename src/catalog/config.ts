@@ -74,7 +74,7 @@ function names(list: readonly unknown[], name: string): readonly string[] {
 }
 
 function readGroups(list: readonly unknown[], report: Report): readonly Group[] {
-  reportTwins(list, 'groups', 'name', report);
+  reportTwins(list, ['groups'], 'name', report);
   return list.flatMap((item, index) => {
     const group = report.parse(groupSchema, item, ['groups', index]);
     if (group === undefined) return [];
@@ -84,7 +84,7 @@ function readGroups(list: readonly unknown[], report: Report): readonly Group[] 
 }
 
 function readModels(list: readonly unknown[], report: Report): readonly ReadModel[] {
-  reportTwins(list, 'models', 'id', report);
+  reportTwins(list, ['models'], 'id', report);
   return list.flatMap((item, index) => {
     const model = report.parse(modelSchema, item, ['models', index]);
     return model === undefined ? [] : [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, ['models', index, 'price']) }];
@@ -107,7 +107,7 @@ function rateOf({ env }: ConfigurationContext, report: Report): bigint {
   if (written === undefined || written === '') return defaultUsdRatePpm;
   const rate = usdRate(written);
   if (typeof rate === 'bigint') return rate;
-  report.add([], `the environment variable ${usdRateVariable} ${rate}`);
+  report.addOutside(usdRateVariable, rate);
   return defaultUsdRatePpm;
 }
 

@@ -1,6 +1,6 @@
 /** Something wrong in a file that the operator wrote. */
 export interface Problem {
-  /** From 1. */
+  /** From 1; 0 when it is not in the file. */
   readonly line: number;
   /** Where in the file's structure: `models[0].price.input`; empty for the file as a whole. */
   readonly path: string;
@@ -9,7 +9,8 @@ export interface Problem {
 
 /** One line each: `tollgate.yaml:12: models[0].price.input: must not be negative, but is -1`. */
 export function describeProblems(file: string, problems: readonly Problem[]): string {
-  return problems.map(({ line, path, message }) => `${file}:${line}: ${path === '' ? '' : `${path}: `}${message}`).join('\n');
+  const at = (line: number): string => (line === 0 ? '' : `${file}:${line}: `);
+  return problems.map(({ line, path, message }) => `${at(line)}${path === '' ? '' : `${path}: `}${message}`).join('\n');
 }
 
 export function inLineOrder(problems: readonly Problem[]): readonly Problem[] {

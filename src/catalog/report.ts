@@ -28,6 +28,10 @@ export class Report {
     this.#problems.push({ line: this.lineOf(path), path: pathText(path), message });
   }
 
+  addOutside(path: string, message: string): void {
+    this.#problems.push({ line: 0, path, message });
+  }
+
   /** The value by `schema`, or undefined and what is wrong with it. */
   parse<Schema extends z.ZodType>(schema: Schema, value: unknown, path: Path): z.output<Schema> | undefined {
     const result = schema.safeParse(value);

@@ -1,0 +1,74 @@
+import { type Bundled, defaultUsdRatePpm, loadBundled } from './bundled.ts';
+import {
+  type ConfigurationContext,
+  type ConfigurationResult,
+  dateOf,
+  defaultGroup,
+  usdRate,
+  usdRateVariable,
+  type VendorFacts,
+} from './configuration.ts';
+import type { ChannelFacts } from './snapshot.ts';
+import { configurationWarnings } from './warnings.ts';
+
+/**
+ * The configuration where there is no file: a channel, in the group `default`, for every vendor whose key the environment holds, with the
+ * bundled models that it can be asked for. No channels when there are no keys.
+ */
+export async function environmentConfiguration(context: ConfigurationContext): Promise<ConfigurationResult> {
+  const { env, vendors, serves } = context;
+  const written = env[usdRateVariable];
+  const rate = written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
+  if (typeof rate === 'string') return { ok: false, problems: [{ line: 0, path: usdRateVariable, message: rate }] };
+  const reachable = vendors.flatMap((vendor) => reach(vendor, context));
+  if (reachable.length === 0) return { ok: true, configuration: { groups: [defaultGroup], models: [], channels: [], warnings: [] } };
+  const bundled = await loadBundled({ usdRatePpm: rate, today: dateOf(context.now) });
+  const channels = reachable.map((channel): ChannelFacts => ({ ...channel, models: modelsOf(channel.vendor, bundled, context) }));
+  standIn(channels, bundled, context);
+  const sold = new Set(channels.flatMap((channel) => [...channel.models.keys()]));
+  const models = [...sold].flatMap((id) => bundled.get(id)?.facts ?? []);
+  const warnings = [...unreachable(vendors, env), ...configurationWarnings({ groups: [], models, channels }, [], bundled, { serves })];
+  return { ok: true, configuration: { groups: [defaultGroup], models, channels, warnings } };
+}
+
+type Reachable = Omit<ChannelFacts, 'models'>;
+
+function reach(vendor: VendorFacts, { env }: ConfigurationContext): readonly Reachable[] {
+  const secret = vendor.env && env[vendor.env.apiKey];
+  const baseUrl = addressOf(vendor, env);
+  if (!secret || (baseUrl ?? vendor.baseUrl) === undefined) return [];
+  return [{ name: vendor.id, vendor: vendor.id, baseUrl, secret, groups: [defaultGroup.name], priority: 0, weight: 1 }];
+}
+
+function addressOf({ env: names }: VendorFacts, env: ConfigurationContext['env']): string | undefined {
+  const written = names?.baseUrl === undefined ? undefined : env[names.baseUrl];
+  return written === '' ? undefined : written;
+}
+
+function unreachable(vendors: readonly VendorFacts[], env: ConfigurationContext['env']): readonly string[] {
+  return vendors.flatMap((vendor) => {
+    const key = vendor.env?.apiKey;
+    if (key === undefined || !env[key] || vendor.baseUrl !== undefined || addressOf(vendor, env) !== undefined) return [];
+    return [`${key} is set, but ${vendor.id} needs its address too: ${vendor.env?.baseUrl ?? 'write a configuration file'}`];
+  });
+}
+
+function modelsOf(vendor: string, bundled: Bundled, { serves }: ConfigurationContext): Map<string, string> {
+  const theirs = [...bundled.values()].filter((model) => model.vendor === vendor && !model.retired && serves(vendor, model.facts.kind));
+  return new Map(theirs.map((model) => [model.facts.id, model.upstream]));
+}
+
+/** Ids that no vendor sells any more are sold by the first channel that has something to stand in for them. */
+function standIn(channels: ChannelFacts[], bundled: Bundled, context: ConfigurationContext): void {
+  for (const model of bundled.values()) {
+    const [standing] = model.standIns.flatMap(({ vendor, id }) => {
+      const at = channels.findIndex((channel) => channel.vendor === vendor && context.serves(vendor, model.facts.kind));
+      const upstream = bundled.get(id)?.upstream;
+      return at < 0 || upstream === undefined ? [] : [{ at, upstream }];
+    });
+    if (standing === undefined) continue;
+    const channel = channels[standing.at];
+    if (channel !== undefined)
+      channels[standing.at] = { ...channel, models: new Map([...channel.models, [model.facts.id, standing.upstream]]) };
+  }
+}

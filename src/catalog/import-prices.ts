@@ -1,0 +1,85 @@
+import { bump } from '../storage/changes.ts';
+import type { Database, Row, Script, Statement } from '../storage/database.ts';
+import { pricedModelSchema } from './config-schema.ts';
+import { didYouMean } from './nearest.ts';
+import { type PriceDifference, priceDifferences } from './price-differences.ts';
+import type { Problem } from './problem.ts';
+import { catalogTopic, lockVersion } from './recording.ts';
+import { Report } from './report.ts';
+import type { Price } from './price.ts';
+import { parseFacts, priceText } from './stored.ts';
+import { member, reportTwins } from './twins.ts';
+import { readPrice } from './written-price.ts';
+import { readYaml } from './yaml-source.ts';
+
+/** What an import does, or would do. */
+export interface PriceImport {
+  /** False in a dry run, when a line is refused (then nothing is taken over), and when nothing differs. */
+  readonly applied: boolean;
+  readonly changed: readonly { readonly id: string; readonly differences: readonly PriceDifference[] }[];
+  readonly unchanged: readonly string[];
+  readonly refused: readonly Problem[];
+}
+
+/**
+ * Takes over a list of prices, YAML or JSON: `[{ id, price }, …]`, alone or as the member `models`, prices as in the configuration file. Only models
+ * that are sold now have prices to change. One refused entry and nothing changes; otherwise all changes at once, in every process within a second.
+ */
+export function importPrices(database: Database, text: string, { dry }: { readonly dry: boolean }): Promise<PriceImport> {
+  return dry ? database.snapshot(() => importing(text, true)) : database.transact(() => importing(text, false));
+}
+
+function* importing(text: string, dry: boolean): Script<PriceImport> {
+  if (!dry) yield* lockVersion();
+  const sold = new Map(
+    (yield { sql: 'SELECT id, facts, price FROM models WHERE active = 1', params: [] }).map((row) => [String(row['id']), row]),
+  );
+  const source = readYaml(text);
+  const report = new Report(source);
+  const entries = readEntries(source.value, sold, report);
+  const compared = entries.map(({ id, old, price }) => ({ id, price, differences: priceDifferences(old, price) }));
+  const changed = compared.filter(({ differences }) => differences.length > 0);
+  const applied = !dry && report.clean && changed.length > 0;
+  if (applied) for (const statement of updates(changed)) yield statement;
+  return {
+    applied,
+    changed: changed.map(({ id, differences }) => ({ id, differences })),
+    unchanged: compared.filter(({ differences }) => differences.length === 0).map(({ id }) => id),
+    refused: report.problems,
+  };
+}
+
+interface Entry {
+  readonly id: string;
+  readonly old: Price;
+  readonly price: Price;
+}
+
+function readEntries(value: unknown, sold: ReadonlyMap<string, Row>, report: Report): readonly Entry[] {
+  const within = Array.isArray(value) ? [] : ['models'];
+  const list: unknown = Array.isArray(value) ? value : member(value, 'models');
+  if (!Array.isArray(list)) {
+    if (report.clean) report.add([], 'must be a list of models with prices, or have the member models');
+    return [];
+  }
+  reportTwins(list, within, 'id', report);
+  return list.flatMap((item: unknown, index) => {
+    const entry = report.parse(pricedModelSchema, item, [...within, index]);
+    if (entry === undefined) return [];
+    const row = sold.get(entry.id);
+    if (row === undefined) {
+      report.add([...within, index, 'id'], `there is no model '${entry.id}' to price${didYouMean(entry.id, sold.keys())}`);
+      return [];
+    }
+    const facts = parseFacts(entry.id, String(row['facts']), String(row['price']));
+    return [{ id: entry.id, old: facts.price, price: readPrice(facts.kind, entry.price, report, [...within, index, 'price']) }];
+  });
+}
+
+function updates(changed: readonly { readonly id: string; readonly price: Price }[]): readonly Statement[] {
+  const statements = changed.map(({ id, price }) => ({
+    sql: 'UPDATE models SET price = $2 WHERE id = $1',
+    params: [id, priceText(price)],
+  }));
+  return [...statements, bump(catalogTopic)];
+}
