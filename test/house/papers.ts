@@ -31,11 +31,20 @@ export function errorPageViolations(page: string, refusals: Readonly<Record<stri
   return [...missing, ...invented];
 }
 
-/** A lockfile that names a host would install from there. */
-export function lockfileViolations(lockfile: string): string[] {
-  return lockfile
-    .split('\n')
-    .flatMap((line, index) => (/"resolved"\s*:/.test(line) ? [`package-lock.json:${index + 1}: ${line.trim()}`] : []));
+interface LockedPackage {
+  readonly resolved?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** A lockfile that names a host would install from there; one that lacks other platforms' optional packages is refused by `npm ci`. */
+export function lockfileViolations(packages: Readonly<Record<string, LockedPackage>>): string[] {
+  return Object.entries(packages).flatMap(([path, { resolved, optionalDependencies = {} }]) => {
+    const host = resolved === undefined ? [] : [`${path} names ${resolved}`];
+    const missing = Object.keys(optionalDependencies).filter(
+      (name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
+    );
+    return [...host, ...missing.map((name) => `${path} may need ${name}, which is not locked: node scripts/complete-lockfile.mjs`)];
+  });
 }
 
 /** Each dependency has its row in the decision page, and each row its dependency. */
