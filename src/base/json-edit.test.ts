@@ -42,7 +42,12 @@ describe('edit', () => {
 
   it('knows escaped and non-ASCII names', () => {
     expect(edit('{"mod\\u0065l":"a"}', [{ path: ['model'], json: '"b"' }])).toBe('{"mod\\u0065l":"b"}');
-    expect(editText('{"模型":"a","é":{"ü":1}}', [{ path: ['模型'], json: '"b"' }, { path: ['é', 'ü'], json: '2' }])).toBe('{"模型":"b","é":{"ü":2}}');
+    expect(
+      editText('{"模型":"a","é":{"ü":1}}', [
+        { path: ['模型'], json: '"b"' },
+        { path: ['é', 'ü'], json: '2' },
+      ]),
+    ).toBe('{"模型":"b","é":{"ü":2}}');
     expect(editText('{}', [{ path: ['模型'], json: jsonText('值') }])).toBe('{"模型":"值"}');
   });
 
@@ -69,9 +74,26 @@ describe('edit', () => {
   });
 
   it('ends on text that is not JSON, with a clear error at worst', () => {
-    for (const text of ['', '{', '{"a', '{"a"', '{"a":', '{"a":[', '{"a":"\\', '{"a":1', '{a:1}', '{"a" 1}', '[1', '{"a":1 "b":2}', '{"a":}']) {
+    for (const text of [
+      '',
+      '{',
+      '{"a',
+      '{"a"',
+      '{"a":',
+      '{"a":[',
+      '{"a":"\\',
+      '{"a":1',
+      '{a:1}',
+      '{"a" 1}',
+      '[1',
+      '{"a":1 "b":2}',
+      '{"a":}',
+    ]) {
       try {
-        edit(text, [{ path: ['a', 'b'], json: '1' }, { path: ['c'], json: '2' }]);
+        edit(text, [
+          { path: ['a', 'b'], json: '1' },
+          { path: ['c'], json: '2' },
+        ]);
       } catch (error) {
         expect(error).toBeInstanceOf(NotJson);
       }
@@ -83,7 +105,10 @@ describe('members and elements', () => {
   it('tell where values lie', () => {
     const text = '{ "a" : [1, {"b":"]"} ] , "c":null}';
     const found = members(text, 0);
-    expect(found.map((m) => [m.name, text.slice(m.value, m.end)])).toEqual([['a', '[1, {"b":"]"} ]'], ['c', 'null']]);
+    expect(found.map((m) => [m.name, text.slice(m.value, m.end)])).toEqual([
+      ['a', '[1, {"b":"]"} ]'],
+      ['c', 'null'],
+    ]);
     expect(elements(text, found[0]?.value ?? 0).map((e) => text.slice(e.value, e.end))).toEqual(['1', '{"b":"]"}']);
     expect(members('{ }', 0)).toEqual([]);
     expect(elements('[ ]', 0)).toEqual([]);
@@ -91,19 +116,24 @@ describe('members and elements', () => {
 });
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-const isObject = (value: Json | undefined): value is { [name: string]: Json } => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What would be inserted for this path: nothing when an element of a missing array is meant. */
 function made(path: Path, json: Json | undefined): Json | undefined {
   if (json === undefined) return undefined;
-  return path.reduceRight<Json | undefined>((inner, step) => (inner === undefined || typeof step === 'number' ? undefined : { [step]: inner }), json);
+  return path.reduceRight<Json | undefined>(
+    (inner, step) => (inner === undefined || typeof step === 'number' ? undefined : { [step]: inner }),
+    json,
+  );
 }
 
 /** The same change on the parsed value, for comparison. */
 function assign(root: Json, path: Path, json: Json | undefined): Json {
   const [step, ...rest] = path;
   if (step === undefined) return json ?? null;
-  if (Array.isArray(root)) return root.map((element, i) => (i === step ? (rest.length || json !== undefined ? assign(element, rest, json) : element) : element));
+  if (Array.isArray(root))
+    return root.map((element, i) => (i === step ? (rest.length || json !== undefined ? assign(element, rest, json) : element) : element));
   if (!isObject(root)) return made(path, json) ?? root;
   if (typeof step === 'number') return root;
   const copy = { ...root };
@@ -116,23 +146,46 @@ function assign(root: Json, path: Path, json: Json | undefined): Json {
   return copy;
 }
 
-const name = fc.oneof(fc.constantFrom('model', 'stream', 'a', 'b', 'é', '"\\'), fc.string({ maxLength: 4 })).filter((text) => text !== '__proto__');
-const document = fc.dictionary(name, fc.letrec((tie) => ({
-  value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, fc.constant(null), fc.boolean(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string({ unit: 'binary' }), tie('list'), tie('object')),
-  list: fc.array(tie('value'), { maxLength: 4 }),
-  object: fc.dictionary(name, tie('value'), { maxKeys: 5 }),
-})).value, { maxKeys: 6 });
+const name = fc
+  .oneof(fc.constantFrom('model', 'stream', 'a', 'b', 'é', '"\\'), fc.string({ maxLength: 4 }))
+  .filter((text) => text !== '__proto__');
+const document = fc.dictionary(
+  name,
+  fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.constant(null),
+      fc.boolean(),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.string({ unit: 'binary' }),
+      tie('list'),
+      tie('object'),
+    ),
+    list: fc.array(tie('value'), { maxLength: 4 }),
+    object: fc.dictionary(name, tie('value'), { maxKeys: 5 }),
+  })).value,
+  { maxKeys: 6 },
+);
 
 describe('edit and parse-and-assign', () => {
   it('agree on 12,000 random documents', () => {
-    const path = fc.array(fc.oneof({ weight: 4, arbitrary: name }, { weight: 1, arbitrary: fc.nat(3) }), { minLength: 1, maxLength: 3 }).filter((steps) => typeof steps[0] === 'string');
-    const property = fc.property(document, path, fc.option(fc.jsonValue(), { nil: undefined }), fc.constantFrom(undefined, 1, '\t'), (value, steps, json, indent) => {
-      const plain: Json = JSON.parse(JSON.stringify(value));
-      const set: Json | undefined = json === undefined ? undefined : JSON.parse(JSON.stringify(json));
-      const text = JSON.stringify(plain, null, indent);
-      const changed = editText(text, [{ path: steps, json: set === undefined ? undefined : jsonText(set) }]);
-      expect(JSON.parse(changed)).toEqual(assign(plain, steps, set));
-    });
+    const path = fc
+      .array(fc.oneof({ weight: 4, arbitrary: name }, { weight: 1, arbitrary: fc.nat(3) }), { minLength: 1, maxLength: 3 })
+      .filter((steps) => typeof steps[0] === 'string');
+    const property = fc.property(
+      document,
+      path,
+      fc.option(fc.jsonValue(), { nil: undefined }),
+      fc.constantFrom(undefined, 1, '\t'),
+      (value, steps, json, indent) => {
+        const plain: Json = JSON.parse(JSON.stringify(value));
+        const set: Json | undefined = json === undefined ? undefined : JSON.parse(JSON.stringify(json));
+        const text = JSON.stringify(plain, null, indent);
+        const changed = editText(text, [{ path: steps, json: set === undefined ? undefined : jsonText(set) }]);
+        expect(JSON.parse(changed)).toEqual(assign(plain, steps, set));
+      },
+    );
     fc.assert(property, { numRuns: 12_000, seed: 20_261_121 });
   });
 });

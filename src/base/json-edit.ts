@@ -191,7 +191,8 @@ function editObject(text: string, at: number, branch: Branch, splices: Splice[])
     const node = branch.get(member.name);
     missing.delete(member.name);
     if (!node || removed[i]) return;
-    if (node.change?.name !== undefined) splices.push({ start: member.start, end: stringEnd(text, member.start), text: jsonText(node.change.name) });
+    if (node.change?.name !== undefined)
+      splices.push({ start: member.start, end: stringEnd(text, member.start), text: jsonText(node.change.name) });
     editValue(text, member, node, splices);
   });
   const inserted = fresh(missing)?.slice(1, -1);

@@ -11,7 +11,10 @@ export const hunyuan = defineVendor({
       outputLimit: { name: 'max_tokens', takesBoth: false },
       faults: [
         { code: /^(AuthFailure|UnauthorizedOperation)(\..*)?$/, kind: 'credentials' },
-        { code: /^(ResourceInsufficient|FailedOperation\.(ResourcePackExhausted|UserUnAuthError|ServiceNotActivated|ServiceStop.*))$/, kind: 'quota' },
+        {
+          code: /^(ResourceInsufficient|FailedOperation\.(ResourcePackExhausted|UserUnAuthError|ServiceNotActivated|ServiceStop.*))$/,
+          kind: 'quota',
+        },
         { code: /^(LimitExceeded|RequestLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
         { code: /^(OperationDenied\.)?(TextIllegalDetected|ImageIllegalDetected)$/, kind: 'content_policy' },
         { code: /^FailedOperation\.EngineServer(Limit|Error).*$/, kind: 'overloaded' },

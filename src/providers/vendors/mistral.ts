@@ -13,7 +13,13 @@ export const mistral = defineVendor({
       outputLimit: { name: 'max_tokens', takesBoth: false },
       rename: { seed: 'random_seed' },
       toolIds: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
-      drop: [{ member: 'user' }, { member: 'logit_bias' }, { member: 'store' }, { member: 'service_tier' }, { member: 'logprobs', but: true }],
+      drop: [
+        { member: 'user' },
+        { member: 'logit_bias' },
+        { member: 'store' },
+        { member: 'service_tier' },
+        { member: 'logprobs', but: true },
+      ],
       faults: [
         { text: /too large for model with \d+ maximum context length/i, kind: 'context_length' },
         { status: 422, kind: 'bad_request' },

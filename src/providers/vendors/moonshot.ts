@@ -12,7 +12,13 @@ export const moonshot = defineVendor({
         {
           // Sampling is fixed from k2.5 on; other values are refused.
           models: /^kimi-k(2\.[5-9]|[3-9])/,
-          drop: [{ member: 'temperature' }, { member: 'top_p' }, { member: 'presence_penalty' }, { member: 'frequency_penalty' }, { member: 'n', but: 1 }],
+          drop: [
+            { member: 'temperature' },
+            { member: 'top_p' },
+            { member: 'presence_penalty' },
+            { member: 'frequency_penalty' },
+            { member: 'n', but: 1 },
+          ],
         },
       ],
       faults: [

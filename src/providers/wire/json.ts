@@ -9,7 +9,8 @@ export function isObject(value: unknown): value is JsonObject {
 
 export const objectOf = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-export const countOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined);
+export const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one character a byte: good for structure, not for reading. */

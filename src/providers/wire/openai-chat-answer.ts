@@ -11,7 +11,10 @@ import { readUsage } from './openai-chat-usage.ts';
 /** A whole answer made OpenAI's: the vendor's bytes but for the ids, the model and what departs from the convention. */
 export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | Fault {
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault(body === undefined ? `an answer that is not JSON: ${reply.toString('utf8', 0, 120)}` : 'an answer that is no JSON object');
+  if (!isObject(body))
+    return protocolFault(
+      body === undefined ? `an answer that is not JSON: ${reply.toString('utf8', 0, 120)}` : 'an answer that is no JSON object',
+    );
   const refused = faultWithin(body, quirks);
   if (refused) return refused;
   if (!listOf(body['choices']).some(isObject)) return protocolFault('an answer without choices');
@@ -34,7 +37,12 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
   ];
   if (typeof body['created'] !== 'number') changes.push({ path: ['created'], json: String(call.created) });
   if (usage) changes.push({ path: ['usage'], json: usage.json });
-  return { body: Buffer.from(edit(text, changes), 'latin1'), quantities: usage?.quantities, upstreamId: upstreamIdOf(body), outputText: outputText(body) };
+  return {
+    body: Buffer.from(edit(text, changes), 'latin1'),
+    quantities: usage?.quantities,
+    upstreamId: upstreamIdOf(body),
+    outputText: outputText(body),
+  };
 }
 
 /** The choice as OpenAI would have written it; undefined when it ended with an error. */
@@ -46,7 +54,8 @@ function normaliseChoice(text: string, position: number, call: Call, quirks: Qui
   normaliseMessage(message, choiceState(), { quirks, newId: newCallId(call), whole: true, last: true });
   const index = Number(choice.get('index') ?? position) || 0;
   // Perplexity sends an empty delta with whole answers, too.
-  for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice, ...(quirks.hide ?? [])]) choice.delete(name);
+  for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice, ...(quirks.hide ?? [])])
+    choice.delete(name);
   const rest = rawInside(choice);
   return `{"index":${index},"message":${rawText(message)}${rest && ','}${rest},"finish_reason":"${reason ?? 'stop'}"}`;
 }
@@ -57,7 +66,11 @@ function outputText(body: JsonObject): string {
   for (const choice of listOf(body['choices'])) {
     const message = objectOf(objectOf(choice)?.['message']) ?? {};
     const content = message['content'];
-    text += textOf(content) ?? listOf(content).map((part) => textOf(objectOf(part)?.['text']) ?? '').join('');
+    text +=
+      textOf(content) ??
+      listOf(content)
+        .map((part) => textOf(objectOf(part)?.['text']) ?? '')
+        .join('');
     text += textOf(message['reasoning_content']) ?? textOf(message['reasoning']) ?? '';
     for (const toolCall of listOf(message['tool_calls'])) {
       const fn = objectOf(objectOf(toolCall)?.['function']);

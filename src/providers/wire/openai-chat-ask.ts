@@ -27,7 +27,8 @@ const has = (call: Call, member: string): boolean => call.body[member] !== undef
 
 function dropRefused(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
   const drop = (rows: readonly Dropped[]): void => {
-    for (const row of rows) if (has(call, row.member) && (row.but === undefined || call.body[row.member] !== row.but)) members.set(row.member, {});
+    for (const row of rows)
+      if (has(call, row.member) && (row.but === undefined || call.body[row.member] !== row.but)) members.set(row.member, {});
   };
   drop(quirks.drop ?? []);
   for (const rule of rulesOf(call, quirks)) drop(rule.drop ?? []);
@@ -36,7 +37,9 @@ function dropRefused(call: Call, quirks: Quirks, members: Map<string, MemberChan
 function rulesOf(call: Call, quirks: Quirks): NonNullable<Quirks['models']> {
   if (!quirks.models) return [];
   const effort = call.body['reasoning_effort'];
-  return quirks.models.filter((rule) => rule.models.test(call.upstreamModel) && (rule.unlessEffort === undefined || rule.unlessEffort !== effort));
+  return quirks.models.filter(
+    (rule) => rule.models.test(call.upstreamModel) && (rule.unlessEffort === undefined || rule.unlessEffort !== effort),
+  );
 }
 
 function renameMembers(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
@@ -87,5 +90,10 @@ function remapToolIds(call: Call, ids: NonNullable<Quirks['toolIds']>, changes: 
 }
 
 function shortId(id: string, length: number): string {
-  return createHash('sha256').update(id).digest('base64').replace(/[^A-Za-z0-9]/g, '').padEnd(length, '0').slice(0, length);
+  return createHash('sha256')
+    .update(id)
+    .digest('base64')
+    .replace(/[^A-Za-z0-9]/g, '')
+    .padEnd(length, '0')
+    .slice(0, length);
 }

@@ -16,7 +16,10 @@ export const hiddenInChoice = ['content_filter_results', 'content_filter_result'
 const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
 
 /** `call_` and the answer's own random part: unique where the vendor gave no id, and the same on every reading of the same answer. */
-export const newCallId = (call: Call) => (n: number): string => `call_${call.answerId.replace(/^chatcmpl-/, '')}_${n}`;
+export const newCallId =
+  (call: Call) =>
+  (n: number): string =>
+    `call_${call.answerId.replace(/^chatcmpl-/, '')}_${n}`;
 
 export interface Rewritten {
   /** The client's chunk as JSON text, `''` when nothing is left of it. */
@@ -104,12 +107,17 @@ export class ChunkRewriter {
     const repeated = state.roleGiven;
     const bytes = normaliseMessage(delta, state, { quirks: this.#quirks, newId: this.#newId, whole: false, last: reason !== undefined });
     // Perplexity repeats the whole message beside each delta, Together the delta as `text`.
-    for (const name of ['index', 'delta', 'finish_reason', 'usage', 'message', 'text', ...hiddenInChoice, ...(this.#quirks.hide ?? [])]) choice.delete(name);
+    for (const name of ['index', 'delta', 'finish_reason', 'usage', 'message', 'text', ...hiddenInChoice, ...(this.#quirks.hide ?? [])])
+      choice.delete(name);
     const silent = repeated && reason === undefined && delta.size === 0 && !says(choice.get('logprobs'));
     if (silent) return { text: '', bytes: 0, failed: false };
     const rest = rawInside(choice);
     state.finished = reason !== undefined;
-    return { text: `{"index":${index},"delta":${rawText(delta)}${rest && ','}${rest},"finish_reason":${reason === undefined ? 'null' : `"${reason}"`}}`, bytes, failed: false };
+    return {
+      text: `{"index":${index},"delta":${rawText(delta)}${rest && ','}${rest},"finish_reason":${reason === undefined ? 'null' : `"${reason}"`}}`,
+      bytes,
+      failed: false,
+    };
   }
 
   /** A last chunk that gives every open choice the finish reason `reason`. */

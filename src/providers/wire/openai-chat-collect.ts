@@ -33,14 +33,21 @@ export class ChatCollector implements StreamCollector {
 
   answer(cut?: Quantities): Answer {
     this.#add(cut ? this.#stream.cutShort(cut) : this.#stream.end());
-    const choices = [...this.#choices].sort(([a], [b]) => a - b).map(([index, choice]) => {
-      if (choice.calls.length) choice.message['tool_calls'] = choice.calls.filter(Boolean);
-      return { index, message: choice.message, ...choice.rest, finish_reason: choice.finish ?? 'stop' };
-    });
+    const choices = [...this.#choices]
+      .sort(([a], [b]) => a - b)
+      .map(([index, choice]) => {
+        if (choice.calls.length) choice.message['tool_calls'] = choice.calls.filter(Boolean);
+        return { index, message: choice.message, ...choice.rest, finish_reason: choice.finish ?? 'stop' };
+      });
     const { answerId: id, created, publicModel: model } = this.#call;
     const usage = cut ? parse(usageText(cut)) : this.#usage;
     const body = { id, object: 'chat.completion', created, model, ...this.#rest, choices, ...(usage ? { usage } : {}) };
-    return { body: Buffer.from(JSON.stringify(body)), quantities: cut ?? this.meter.quantities, upstreamId: this.meter.upstreamId, outputText: this.#outputText() };
+    return {
+      body: Buffer.from(JSON.stringify(body)),
+      quantities: cut ?? this.meter.quantities,
+      upstreamId: this.meter.upstreamId,
+      outputText: this.#outputText(),
+    };
   }
 
   #add(events: string): void {
@@ -86,9 +93,13 @@ export class ChatCollector implements StreamCollector {
 /** Texts and lists grow, objects are merged (logprobs), anything else is replaced; `role` and null say nothing new. */
 function joined(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined) return before ?? null;
-  if (typeof before === 'string' && typeof value === 'string') return before === 'assistant' && value === 'assistant' ? before : before + value;
+  if (typeof before === 'string' && typeof value === 'string')
+    return before === 'assistant' && value === 'assistant' ? before : before + value;
   if (Array.isArray(before) && Array.isArray(value)) return [...before, ...value];
-  if (isObject(before) && isObject(value)) return Object.fromEntries([...new Set([...Object.keys(before), ...Object.keys(value)])].map((name) => [name, joined(before[name], value[name])]));
+  if (isObject(before) && isObject(value))
+    return Object.fromEntries(
+      [...new Set([...Object.keys(before), ...Object.keys(value)])].map((name) => [name, joined(before[name], value[name])]),
+    );
   return value;
 }
 

@@ -11,12 +11,21 @@ interface Refused {
 
 /** Codes and types that vendors share. Order matters: the first row that fits decides. */
 const shared: readonly FaultRule[] = [
-  { code: /^(insufficient_quota|credit_balance_exhausted|\w+_(spend|usage)_limit_exceeded|insufficient_balance|billing_(error|hard_limit_reached)|payment_required|exceeded_current_quota_error)$/, kind: 'quota' },
-  { code: /^(invalid_api_key|authentication_error|permission_denied|permission_error|unsupported_country_region_territory|invalid_authentication_error|unauthorized)$/, kind: 'credentials' },
+  {
+    code: /^(insufficient_quota|credit_balance_exhausted|\w+_(spend|usage)_limit_exceeded|insufficient_balance|billing_(error|hard_limit_reached)|payment_required|exceeded_current_quota_error)$/,
+    kind: 'quota',
+  },
+  {
+    code: /^(invalid_api_key|authentication_error|permission_denied|permission_error|unsupported_country_region_territory|invalid_authentication_error|unauthorized)$/,
+    kind: 'credentials',
+  },
   { status: 429, code: /overloaded|ServerOverloaded/, kind: 'overloaded' },
   { status: 429, text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota/i, kind: 'quota' },
   { status: 429, kind: 'rate_limited' },
-  { code: /content_filter|content_policy|ResponsibleAI|sensitive|moderation|data_inspection_failed|SensitiveContent/i, kind: 'content_policy' },
+  {
+    code: /content_filter|content_policy|ResponsibleAI|sensitive|moderation|data_inspection_failed|SensitiveContent/i,
+    kind: 'content_policy',
+  },
   { text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|moderation|flagged/i, kind: 'content_policy' },
   { code: /context_length|exceed_context|too_many_prompt_tokens|tokens_too_long|prompt_too_long/i, kind: 'context_length' },
   {
@@ -25,7 +34,10 @@ const shared: readonly FaultRule[] = [
   },
   { status: 401, kind: 'credentials' },
   { status: 402, kind: 'quota' },
-  { text: /incorrect api key|invalid api key|api key (not valid|expired)|missing.{0,10}api key|authentication fails/i, kind: 'credentials' },
+  {
+    text: /incorrect api key|invalid api key|api key (not valid|expired)|missing.{0,10}api key|authentication fails/i,
+    kind: 'credentials',
+  },
   { text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota|arrearage|overdue/i, kind: 'quota' },
   { status: 403, kind: 'credentials' },
   { status: 404, kind: 'unknown_model' },
@@ -37,7 +49,6 @@ const shared: readonly FaultRule[] = [
   { status: 408, kind: 'timeout' },
   { status: 504, kind: 'timeout' },
   { status: 424, kind: 'server_error' },
-  { code: /^(server_error|internal_error|internal_server_error|api_error)$/, kind: 'server_error' },
 ];
 
 /** The vendor's error in any of its shapes: `{error: {…}}`, `{error: "…", code}`, `{detail}`, `{message, type}`, `{base_resp}`, `{object: "error"}`. */
@@ -49,7 +60,14 @@ function refusedBy(body: JsonObject): Refused {
   const first = objectOf(details[0]);
   const inside = objectOf(source['innererror']) ?? objectOf(source['metadata']);
   const message =
-    textOf(source['message']) ?? textOf(body['error']) ?? textOf(body['detail']) ?? textOf(body['message']) ?? textOf(base?.['status_msg']) ?? textOf(body['msg']) ?? textOf(first?.['msg']) ?? '';
+    textOf(source['message']) ??
+    textOf(body['error']) ??
+    textOf(body['detail']) ??
+    textOf(body['message']) ??
+    textOf(base?.['status_msg']) ??
+    textOf(body['msg']) ??
+    textOf(first?.['msg']) ??
+    '';
   const codes = [source['code'], source['type'], body['code'], body['error_type'], base?.['status_code'], inside?.['code']];
   const raw = textOf(objectOf(source['metadata'])?.['raw']);
   const location = listOf(first?.['loc']).filter((step) => step !== 'body');
@@ -66,11 +84,15 @@ function fits(rule: FaultRule, status: number, refused: Refused): boolean {
   return !rule.text || rule.text.test(refused.message);
 }
 
+/** An error inside a reply with a good status, that does not say which status it stands for. */
+const unknownStatus = 0;
+
 function kindOf(status: number, refused: Refused, quirks: Quirks): FaultKind {
   for (const rule of quirks.faults ?? []) if (fits(rule, status, refused)) return rule.kind;
   // A server that failed does not know why: only codes that say so make it anything else.
   const rules = status >= 500 ? shared.filter((rule) => rule.code || rule.status) : shared;
   for (const rule of rules) if (fits(rule, status, refused)) return rule.kind;
+  if (status === unknownStatus) return /invalid_request|invalid_params|bad_?request/i.test(refused.code) ? 'bad_request' : 'server_error';
   return status >= 500 ? 'server_error' : 'bad_request';
 }
 
@@ -165,14 +187,18 @@ export function faultWithin(body: JsonObject, quirks: Quirks): Fault | undefined
   const base = objectOf(body['base_resp']);
   const failedBase = base !== undefined && base['status_code'] !== 0 && base['status_code'] !== undefined;
   const error = body['error'];
-  const failed = failedBase || (isObject(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '') || body['object'] === 'error';
+  const failed =
+    failedBase ||
+    (isObject(error) && Object.keys(error).length > 0) ||
+    (typeof error === 'string' && error !== '') ||
+    body['object'] === 'error';
   if (!failed) return undefined;
   const refused = refusedBy(body);
   // Vendors put the status that they would have sent into the code (OpenRouter, vLLM) or beside it (Groq's `status_code`).
-  const told = [objectOf(error)?.['code'], objectOf(error)?.['status_code'], objectOf(error)?.['status'], body['code']].map(Number).find((n) => n >= 400 && n < 600);
-  const kind = kindOf(told ?? 500, refused, quirks);
-  const guessed = told === undefined && /^invalid_request|invalid_params|bad_request/i.test(refused.code) ? 'bad_request' : kind;
-  return fault(kind === 'server_error' ? guessed : kind, refused, told ?? 200);
+  const told = [objectOf(error)?.['code'], objectOf(error)?.['status_code'], objectOf(error)?.['status'], body['code']]
+    .map(Number)
+    .find((n) => n >= 400 && n < 600);
+  return fault(kindOf(told ?? unknownStatus, refused, quirks), refused, told ?? 200);
 }
 
 /** A fault of the format itself: what came cannot be read. */

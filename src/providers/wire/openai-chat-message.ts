@@ -87,7 +87,13 @@ function callIndex(call: Raw, position: number, state: ChoiceState, named: boole
   return { index: state.calls.push({ index: told, id }) - 1, fresh: true };
 }
 
-function normaliseCall(text: string, position: number, state: ChoiceState, newId: (n: number) => string, whole: boolean): { text: string; bytes: number } {
+function normaliseCall(
+  text: string,
+  position: number,
+  state: ChoiceState,
+  newId: (n: number) => string,
+  whole: boolean,
+): { text: string; bytes: number } {
   const call = rawMembers(text);
   const fn = rawMembers(call.get('function') ?? '');
   const named = says(fn.get('name')) || call.has('custom');

@@ -22,7 +22,14 @@ function eventEnd(text: string, at: number): number {
 }
 
 export class ChatStream implements StreamTranslator {
-  readonly meter: StreamMeter = { quantities: undefined, outputBytes: 0, finished: false, done: false, fault: undefined, upstreamId: undefined };
+  readonly meter: StreamMeter = {
+    quantities: undefined,
+    outputBytes: 0,
+    finished: false,
+    done: false,
+    fault: undefined,
+    upstreamId: undefined,
+  };
   readonly #call: Call;
   readonly #quirks: Quirks;
   readonly #chunks: ChunkRewriter;

@@ -33,7 +33,12 @@ function countsOf(usage: JsonObject): Counts | undefined {
 
 /** OpenAI's place first, then DeepSeek's (api-docs.deepseek.com/guides/kv_cache), Moonshot's and Together's, and Mistral's. */
 function cachedOf(usage: JsonObject): number {
-  const places = [objectOf(usage['prompt_tokens_details'])?.['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens'], usage['num_cached_tokens']];
+  const places = [
+    objectOf(usage['prompt_tokens_details'])?.['cached_tokens'],
+    usage['prompt_cache_hit_tokens'],
+    usage['cached_tokens'],
+    usage['num_cached_tokens'],
+  ];
   for (const place of places) {
     const count = countOf(place);
     if (count !== undefined) return count;
@@ -42,7 +47,12 @@ function cachedOf(usage: JsonObject): number {
 }
 
 /** Splits `total` into disjoint measures; what none of them takes is `rest`. Never more than `total` in sum, whatever the vendor says. */
-function divide(into: Partial<Record<Measure, number>>, total: number, rest: Measure, parts: readonly (readonly [Measure, number | undefined])[]): void {
+function divide(
+  into: Partial<Record<Measure, number>>,
+  total: number,
+  rest: Measure,
+  parts: readonly (readonly [Measure, number | undefined])[],
+): void {
   let left = total;
   for (const [measure, count] of parts) {
     const taken = Math.min(left, count ?? 0);
@@ -85,7 +95,8 @@ export function readUsage(text: string): Usage | undefined {
   const corrected = counts.prompt !== usage['prompt_tokens'] || counts.completion !== usage['completion_tokens'];
   if (counts.prompt !== usage['prompt_tokens']) changes.push({ path: ['prompt_tokens'], json: String(counts.prompt) });
   if (counts.completion !== usage['completion_tokens']) changes.push({ path: ['completion_tokens'], json: String(counts.completion) });
-  if (corrected || countOf(usage['total_tokens']) === undefined) changes.push({ path: ['total_tokens'], json: String(counts.prompt + counts.completion) });
+  if (corrected || countOf(usage['total_tokens']) === undefined)
+    changes.push({ path: ['total_tokens'], json: String(counts.prompt + counts.completion) });
   if (counts.cached > 0 && countOf(objectOf(usage['prompt_tokens_details'])?.['cached_tokens']) === undefined) {
     changes.push({ path: ['prompt_tokens_details', 'cached_tokens'], json: String(counts.cached) });
   }
