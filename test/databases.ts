@@ -47,7 +47,9 @@ function run(name: Name, suite: Suite, url: () => Promise<string>, missing = fal
     await migrate(database, migrations);
     return database;
   };
-  describe.skipIf(missing)(name, () => suite(name, openFresh, fresh));
+  describe.skipIf(missing)(`on ${name}`, () => {
+    suite(name, openFresh, fresh);
+  });
 }
 
 function freshAt(url: string): FreshDatabase {

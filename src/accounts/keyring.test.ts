@@ -74,7 +74,10 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(await ask(keyring, two.secret)).toMatchObject({ keyId: two.key.id });
     await db.transact(() => setKeyStatus(one.key.id, 'disabled'));
     await db.transact(() => setFrozen(two.user.id, true));
-    await vi.waitFor(async () => expect([await ask(keyring, one.secret), await ask(keyring, two.secret)]).toEqual(['unknown', 'unknown']), within);
+    await vi.waitFor(
+      async () => expect([await ask(keyring, one.secret), await ask(keyring, two.secret)]).toEqual(['unknown', 'unknown']),
+      within,
+    );
     await db.transact(() => setKeyStatus(one.key.id, 'active'));
     await db.transact(() => setFrozen(two.user.id, false));
     await vi.waitFor(async () => expect(await ask(keyring, one.secret)).toMatchObject({ keyId: one.key.id }), within);

@@ -79,7 +79,9 @@ class DatabaseKeyring implements LiveKeyring {
     const [topic] = await this.#database.query('SELECT version FROM change WHERE topic = $1', [keysTopic]);
     const version = BigInt(topic?.['version'] ?? 0n);
     const changed =
-      this.#seenVersion === undefined ? [] : await this.#database.query('SELECT hash FROM api_keys WHERE version > $1 LIMIT $2', [this.#seenVersion, forgetMax]);
+      this.#seenVersion === undefined
+        ? []
+        : await this.#database.query('SELECT hash FROM api_keys WHERE version > $1 LIMIT $2', [this.#seenVersion, forgetMax]);
     if (this.#seenVersion === undefined || changed.length >= forgetMax) this.#held.clear();
     for (const { hash } of changed) this.#held.delete(String(hash));
     this.#unknown.clear();

@@ -79,12 +79,22 @@ function timeOf(value: Row[string] | undefined): number | undefined {
 }
 
 /** Makes a key; `secret` is the only time that it is seen. Undefined when there is no such user. */
-export function* createKey({ userId, name, group, limit, expiresAt, at }: NewKey): Script<{ readonly key: Key; readonly secret: string } | undefined> {
+export function* createKey({
+  userId,
+  name,
+  group,
+  limit,
+  expiresAt,
+  at,
+}: NewKey): Script<{ readonly key: Key; readonly secret: string } | undefined> {
   const secret = `sk-${randomText(48)}`;
   const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, expires_at, created_at)
     SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10 FROM users WHERE id = $2 RETURNING ${columns}`;
   const shown = [secret.slice(0, 5), secret.slice(-4)];
-  const [row] = yield { sql, params: [orderedId('key_', at), userId, name, group, hashOf(secret), ...shown, limit ?? null, expiresAt ?? null, at] };
+  const [row] = yield {
+    sql,
+    params: [orderedId('key_', at), userId, name, group, hashOf(secret), ...shown, limit ?? null, expiresAt ?? null, at],
+  };
   return row && { key: keyOf(row), secret };
 }
 
@@ -98,7 +108,11 @@ export interface KeyPage {
 /** In the order in which they were made, beginning after the key `after`; deleted ones are left out. */
 export async function listKeys(database: Database, { userId, after = '', limit }: KeyPage): Promise<readonly Key[]> {
   const query = (which: string, params: readonly string[]) =>
-    database.query(`SELECT ${columns} FROM api_keys WHERE id > $1 AND status <> 'deleted' ${which} ORDER BY id LIMIT $2`, [after, limit, ...params]);
+    database.query(`SELECT ${columns} FROM api_keys WHERE id > $1 AND status <> 'deleted' ${which} ORDER BY id LIMIT $2`, [
+      after,
+      limit,
+      ...params,
+    ]);
   const rows = userId === undefined ? await query('', []) : await query('AND user_id = $3', [userId]);
   return rows.map(keyOf);
 }

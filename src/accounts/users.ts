@@ -47,7 +47,10 @@ export async function findUser(database: Database, id: string): Promise<User | u
 }
 
 /** In the order in which they were made, beginning after the user `after`; at most `limit`. */
-export async function listUsers(database: Database, { after = '', limit }: { readonly after?: string; readonly limit: number }): Promise<readonly User[]> {
+export async function listUsers(
+  database: Database,
+  { after = '', limit }: { readonly after?: string; readonly limit: number },
+): Promise<readonly User[]> {
   const rows = await database.query(`SELECT ${columns} FROM users WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit]);
   return rows.map(userOf);
 }

@@ -12,7 +12,10 @@ const lookEveryMs = 300;
  * changes of one topic are committed in the order of their versions, because the row stays locked until then.
  */
 export function bump(topic: string): Statement {
-  return { sql: 'INSERT INTO change (topic, version) VALUES ($1, 1) ON CONFLICT (topic) DO UPDATE SET version = change.version + 1 RETURNING version', params: [topic] };
+  return {
+    sql: 'INSERT INTO change (topic, version) VALUES ($1, 1) ON CONFLICT (topic) DO UPDATE SET version = change.version + 1 RETURNING version',
+    params: [topic],
+  };
 }
 
 export interface ChangeWatch {

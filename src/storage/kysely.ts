@@ -31,8 +31,7 @@ class Connection implements DatabaseConnection {
     return { rows: [...rows] as R[], numAffectedRows: changes };
   }
 
-  // biome-ignore lint/correctness/useYield: the interface demands it, the house pages by key instead
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('queries are not streamed: page by key');
   }
 

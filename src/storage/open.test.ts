@@ -4,7 +4,10 @@ import { forEachDatabase } from '../../test/databases.ts';
 import type { Procedures, Script } from './database.ts';
 import { open } from './open.ts';
 
-const coins = { id: '0001-coin', statements: ['CREATE TABLE coin (id TEXT PRIMARY KEY, worth BIGINT NOT NULL CHECK (worth >= 0), face TEXT)'] };
+const coins = {
+  id: '0001-coin',
+  statements: ['CREATE TABLE coin (id TEXT PRIMARY KEY, worth BIGINT NOT NULL CHECK (worth >= 0), face TEXT)'],
+};
 
 const procedures = {
   *insert({ ids }: { readonly ids: readonly string[] }): Script<string> {
@@ -23,14 +26,18 @@ forEachDatabase((name, openFresh) => {
   test('integers come out as bigint whatever produced them', async () => {
     const db = await openCoins();
     await db.query('INSERT INTO coin (id, worth) VALUES ($1, $2), ($3, $4)', ['a', 9_223_372_036_854_775_807n, 'b', 0]);
-    const [row] = await db.query("SELECT worth, (SELECT COUNT(*) FROM coin) AS n, (SELECT SUM(worth) FROM coin) AS total, 1 AS one, 0.5 AS half, face FROM coin WHERE id = 'a'");
+    const [row] = await db.query(
+      "SELECT worth, (SELECT COUNT(*) FROM coin) AS n, (SELECT SUM(worth) FROM coin) AS total, 1 AS one, 0.5 AS half, face FROM coin WHERE id = 'a'",
+    );
     expect(row).toEqual({ worth: 9_223_372_036_854_775_807n, n: 2n, total: 9_223_372_036_854_775_807n, one: 1n, half: 0.5, face: null });
   });
 
   test('placeholders may repeat and come in any order, and quoted dollars are text', async () => {
     const db = await openCoins();
     await db.query('INSERT INTO coin (worth, id, face) VALUES ($2, $1, $1)', ['a', 3n]);
-    expect(await db.query(`SELECT id, face, '$1' AS quoted FROM coin WHERE worth = $1 LIMIT $2`, [3n, 5])).toEqual([{ id: 'a', face: 'a', quoted: '$1' }]);
+    expect(await db.query(`SELECT id, face, '$1' AS quoted FROM coin WHERE worth = $1 LIMIT $2`, [3n, 5])).toEqual([
+      { id: 'a', face: 'a', quoted: '$1' },
+    ]);
   });
 
   test('a transaction commits what its script yielded and returns its result', async () => {
@@ -71,7 +78,9 @@ forEachDatabase((name, openFresh) => {
 
   test('concurrent transactions on one database all happen', async () => {
     const db = await openCoins();
-    const work = Array.from({ length: 40 }, (_, i) => (i % 2 ? db.call('insert', { ids: [`${i}`] }) : db.transact(() => procedures.insert({ ids: [`${i}`] }))));
+    const work = Array.from({ length: 40 }, (_, i) =>
+      i % 2 ? db.call('insert', { ids: [`${i}`] }) : db.transact(() => procedures.insert({ ids: [`${i}`] })),
+    );
     await Promise.all(work);
     expect(await db.query('SELECT COUNT(*) AS n FROM coin')).toEqual([{ n: 40n }]);
   });
@@ -90,9 +99,16 @@ forEachDatabase((name, openFresh) => {
   test('kysely reads, writes and rolls back on the same database', async () => {
     const db = await openCoins();
     const kysely = db.kysely.withTables<{ coin: { id: string; worth: bigint; face: string | null } }>();
-    const { numInsertedOrUpdatedRows } = await kysely.insertInto('coin').values({ id: 'a', worth: 5n, face: null }).executeTakeFirstOrThrow();
+    const { numInsertedOrUpdatedRows } = await kysely
+      .insertInto('coin')
+      .values({ id: 'a', worth: 5n, face: null })
+      .executeTakeFirstOrThrow();
     expect(numInsertedOrUpdatedRows).toBe(1n);
-    const { numUpdatedRows } = await kysely.updateTable('coin').set({ worth: sql`worth + 1` }).where('id', '=', 'a').executeTakeFirstOrThrow();
+    const { numUpdatedRows } = await kysely
+      .updateTable('coin')
+      .set({ worth: sql`worth + 1` })
+      .where('id', '=', 'a')
+      .executeTakeFirstOrThrow();
     expect(numUpdatedRows).toBe(1n);
     const failing = kysely.transaction().execute(async (transaction) => {
       await transaction.deleteFrom('coin').execute();

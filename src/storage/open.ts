@@ -67,7 +67,8 @@ function openSqlite(path: string, { procedures, thread }: OpenOptions): Engine {
 }
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Engine> {
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new DatabaseError('other', `a database address begins with sqlite: or postgres://, not '${url.split(':')[0]}:'`);
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw new DatabaseError('other', `a database address begins with sqlite: or postgres://, not '${url.split(':')[0]}:'`);
   const engine = new PostgresEngine(url, options.procedures ?? {}, options.postgres ?? {});
   try {
     await engine.requireDurableCommits();

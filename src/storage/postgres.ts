@@ -72,7 +72,10 @@ export class PostgresEngine implements Engine {
     const { rows } = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);
     const setting = rows[0]?.['synchronous_commit'];
     if (setting !== 'off') return;
-    throw new DatabaseError('other', 'PostgreSQL runs with synchronous_commit=off, so a crash would lose charges that were already answered. Set it to on.');
+    throw new DatabaseError(
+      'other',
+      'PostgreSQL runs with synchronous_commit=off, so a crash would lose charges that were already answered. Set it to on.',
+    );
   }
 
   async run(statement: Statement, hot: boolean): Promise<Result> {

@@ -43,7 +43,9 @@ test('a given master key wins, and a wrong one is refused without being shown', 
   const given = Buffer.alloc(32, 7);
   expect(await loadMasterKey(data, { TOLLGATE_MASTER_KEY: given.toString('base64') })).toEqual(given);
   expect(await readdir(data)).toEqual([]);
-  await expect(loadMasterKey(data, { TOLLGATE_MASTER_KEY: 'too-short' })).rejects.toThrow(/^TOLLGATE_MASTER_KEY must hold 32 bytes in base64/);
+  await expect(loadMasterKey(data, { TOLLGATE_MASTER_KEY: 'too-short' })).rejects.toThrow(
+    /^TOLLGATE_MASTER_KEY must hold 32 bytes in base64/,
+  );
   await writeFile(join(data, 'master.key'), 'rubbish');
   await expect(loadMasterKey(data, {})).rejects.toThrow(/master\.key must hold 32 bytes/);
 });

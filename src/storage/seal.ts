@@ -44,7 +44,9 @@ export function openSealer(masterKey: Buffer): Sealer {
       try {
         return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8');
       } catch (error) {
-        throw new Error(`a secret sealed for '${purpose}' cannot be opened: the master key is not the one that it was sealed with`, { cause: error });
+        throw new Error(`a secret sealed for '${purpose}' cannot be opened: the master key is not the one that it was sealed with`, {
+          cause: error,
+        });
       }
     },
   };

@@ -78,7 +78,8 @@ export class SqliteConnection {
   execute(statement: Statement): Result {
     try {
       const { statement: prepared, returnsRows, order } = this.#prepare(statement.sql);
-      const params = order === undefined ? statement.params.map(bound) : order.map((parameter) => bound(statement.params[parameter] ?? null));
+      const params =
+        order === undefined ? statement.params.map(bound) : order.map((parameter) => bound(statement.params[parameter] ?? null));
       if (returnsRows) {
         const rows = prepared.all(...params);
         return { rows, changes: BigInt(rows.length) };

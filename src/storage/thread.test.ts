@@ -61,15 +61,21 @@ test('a long read delays no writer, and sees what was committed before it', asyn
   await withThreads(1, async (db) => {
     await db.call('add', { id: 'a', n: 1n });
     let reading = true;
+    let begun = (): void => undefined;
+    const beginning = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
     const slow = 'WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000000) SELECT COUNT(*) AS n FROM c';
     const long = db.snapshot(function* (): Script<unknown> {
       const before = yield* read();
+      begun();
       yield { sql: slow, params: [] };
       return [before, yield* read()];
     });
     const done = long.finally(() => {
       reading = false;
     });
+    await beginning;
     for (let n = 2n; n <= 20n; n++) expect(await db.call('add', { id: 'a', n: 1n })).toBe(n);
     expect(reading).toBe(true);
     expect(await done).toEqual([1n, 1n]);

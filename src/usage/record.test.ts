@@ -6,7 +6,10 @@ import { recordColumns } from './record.ts';
 const names = ['id', 'account', 'cost', 'shortfall', ...recordColumns.map(({ name }) => name)];
 const sql = `INSERT INTO usage (${names.join()}) VALUES (${names.map((_, i) => `$${i + 1}`).join()})`;
 const values = (id: string, shortfall: bigint) => [
-  ...[id, 'user_1', 10n, shortfall],
+  id,
+  'user_1',
+  10n,
+  shortfall,
   ...recordColumns.map(({ name, type }) => (name === 'status' ? 'ok' : type === 'text' ? 'x' : 1n)),
 ];
 
