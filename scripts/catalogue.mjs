@@ -64,7 +64,7 @@ function reshapePrice({ kind, price }) {
   // On token-priced images `by` is the vendor's estimate of one image, not a second charge.
   const by = price.by !== undefined && measure !== undefined ? { measure, rates: texts(price.by) } : undefined;
   const tiers = price.tiers?.map(({ above_input_tokens: above, ...parts }) => ({ above_input_tokens: above, rates: tokenRates(parts) }));
-  const later = price.then === undefined ? undefined : { until: price.valid_until, then: tokenRates(price.then) };
+  const later = price.then === undefined ? undefined : { until: price.valid_until, after: tokenRates(price.then) };
   return { currency: price.currency, rates, tiers, by, ...later };
 }
 

@@ -44,7 +44,7 @@ interface WrittenPrice {
   readonly tiers?: readonly { readonly above_input_tokens: number; readonly rates: WrittenRates }[];
   readonly by?: { readonly measure: string; readonly rates: WrittenRates };
   readonly until?: string;
-  readonly then?: WrittenRates;
+  readonly after?: WrittenRates;
 }
 
 interface WrittenModel {
@@ -102,9 +102,9 @@ function model(row: WrittenModel, options: BundledOptions): BundledModel {
 }
 
 function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price {
-  const { currency, tiers = [], by, until, then } = row.price;
+  const { currency, tiers = [], by, until, after } = row.price;
   const ratePpm = currency === 'USD' ? usdRatePpm : 1_000_000n;
-  const over = until !== undefined && today > until ? then : undefined;
+  const over = until !== undefined && today > until ? after : undefined;
   const made: Price = {
     rates: rates(row.id, { ...row.price.rates, ...over }, ratePpm),
     tiers: tiers.map((tier) => ({ aboveInputTokens: tier.above_input_tokens, rates: rates(row.id, tier.rates, ratePpm) })),

@@ -31,7 +31,7 @@ function expected(what: string): (issue: Asked) => string {
 
 function nameOf(input: unknown): string {
   if (Array.isArray(input)) return 'a list';
-  return typeof input === 'object' ? 'a group of members' : `'${String(input)}'`;
+  return typeof input === 'string' || typeof input === 'boolean' ? `'${input}'` : 'a group of members';
 }
 
 /** A map with these members and no other. Its message for unknown ones has a line for each. */
@@ -77,7 +77,7 @@ function oneOf<const Words extends readonly [string, ...string[]]>(words: Words)
     error: (issue) =>
       issue.input === undefined
         ? 'is required'
-        : `must be one of ${words.join(', ')}, not ${nameOf(issue.input)}${didYouMean(String(issue.input), words)}`,
+        : `must be one of ${words.join(', ')}, not ${nameOf(issue.input)}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`,
   });
 }
 

@@ -38,8 +38,10 @@ describe('readYaml', () => {
   });
 
   it('tells the line of what is there, and of what surrounds what is not', () => {
-    const { lineOf } = readYaml('a:\n  b:\n    - c: 1\n    - c: 2\n      d: 3\n', {});
-    expect([['a'], ['a', 'b'], ['a', 'b', 1, 'd'], ['a', 'b', 1, 'x', 'y'], ['z']].map(lineOf)).toEqual([1, 2, 5, 4, 1]);
+    const source = readYaml('a:\n  b:\n    - c: 1\n    - c: 2\n      d: 3\n', {});
+    expect([['a'], ['a', 'b'], ['a', 'b', 1, 'd'], ['a', 'b', 1, 'x', 'y'], ['z']].map((path) => source.lineOf(path))).toEqual([
+      1, 2, 5, 4, 1,
+    ]);
   });
 
   it('reports what is not YAML by its line, twice named members included', () => {

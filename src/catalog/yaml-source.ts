@@ -77,13 +77,13 @@ class Reader {
       return path.length > depthMax ? this.#problem(path, 'refers to itself') : this.#plain(node.resolve(this.#document), path);
     if (!isScalar(node) || node.value === null) return undefined;
     if (typeof node.value === 'boolean') return node.value;
-    return this.#substituted(node.source ?? String(node.value), path);
+    return this.#substituted(node.source ?? '', path);
   }
 
   #members(items: readonly Pair[], path: Path): Readonly<Record<string, unknown>> {
     const members: Record<string, unknown> = Object.create(null);
     for (const { key, value } of items) {
-      const name = isScalar(key) ? (key.source ?? String(key.value)) : '';
+      const name = isScalar(key) ? (key.source ?? '') : '';
       const place = [...path, name];
       this.#mark(place, key);
       if (name === '') this.#problem(place, 'a member needs a name');
