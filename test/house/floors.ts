@@ -46,7 +46,7 @@ export function floorViolations(source: Source): string[] {
 
 function forbidden(from: string, target: string): string | undefined {
   const to = roomOf(target);
-  if (from === to || from === 'test' || from === 'bench') return undefined;
+  if (from === to || from === 'test' || from === 'bench' || target === 'package.json') return undefined;
   if (isTest(target) || to === 'test' || to === 'bench') return 'only tests may use what is made for tests';
   if (from === 'sim') return openToSim.includes(to) ? undefined : `sim/ may import ${openToSim.join(' and ')} alone`;
   if (to === 'sim') return from === 'cli' ? undefined : 'only cli/ starts the simulator';
