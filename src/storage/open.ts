@@ -63,7 +63,8 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Data
 
 function openSqlite(path: string, { procedures, thread }: OpenOptions): Engine {
   if (thread === undefined) return new SqliteEngine(new InlineLink(path, procedures ?? {}));
-  return new SqliteEngine(new ThreadLink(path, thread), new ThreadLink(path, thread));
+  // In memory each connection would be a database of its own.
+  return new SqliteEngine(new ThreadLink(path, thread), path === ':memory:' ? undefined : new ThreadLink(path, thread));
 }
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Engine> {
