@@ -1,0 +1,111 @@
+import { systemClock } from '../src/base/clock.ts';
+import { randomText } from '../src/base/id.ts';
+import type { ChatRequest } from './request.ts';
+import { countTokens, pieces } from './tokens.ts';
+import { plannedCalls } from './tools.ts';
+import { words } from './words.ts';
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** The arguments' JSON, in pieces. */
+  readonly arguments: readonly string[];
+}
+
+/** One choice, in pieces of one token. */
+export interface Choice {
+  readonly reasoning: readonly string[];
+  readonly text: readonly string[];
+  readonly calls: readonly ToolCall[];
+  readonly finish: 'stop' | 'length' | 'tool_calls';
+}
+
+/** Tokens. `completion` includes `reasoning`, `prompt` includes `cached`. */
+export interface Usage {
+  readonly prompt: number;
+  readonly cached: number;
+  readonly completion: number;
+  readonly reasoning: number;
+}
+
+/** What the model answered, before any vendor writes it down in its own way. */
+export interface Answer {
+  /** Random letters and digits for the ids of the answer; the vendor adds its prefix. */
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly Choice[];
+  readonly usage: Usage;
+  /** False when the vendor keeps it to itself. */
+  readonly usageTold: boolean;
+}
+
+/** What a scenario asks of the answer itself. */
+export interface Wish {
+  readonly reasons: boolean;
+  readonly empty: boolean;
+  readonly echo: boolean;
+  /** Exactly this many tokens of text, if the request allows. */
+  readonly tokens: number | undefined;
+  readonly usageTold: boolean;
+  /** Share of the prompt that was in the vendor's cache. */
+  readonly cachedShare: number;
+}
+
+const imageTokens = 85;
+
+export function compose(request: ChatRequest, wish: Wish, callId: () => string): Answer {
+  const choices = Array.from({ length: request.n }, (_, index) => choose(request, wish, index, callId));
+  const prompt = promptTokens(request);
+  const reasoning = sum(choices, (choice) => choice.reasoning.length);
+  const said = sum(choices, (choice) => choice.text.length + sum(choice.calls, (call) => call.arguments.length + 1));
+  return {
+    id: randomText(29),
+    created: Math.floor(systemClock.now() / 1000),
+    model: request.model,
+    choices,
+    usage: { prompt, cached: Math.floor(prompt * wish.cachedShare), completion: reasoning + said, reasoning },
+    usageTold: wish.usageTold,
+  };
+}
+
+export function promptTokens(request: ChatRequest): number {
+  const said = sum(request.messages, (message) => 4 + countTokens(message.text) + message.images.length * imageTokens);
+  const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.raw['tools']));
+  return 3 + said + tools;
+}
+
+function choose(request: ChatRequest, wish: Wish, index: number, callId: () => string): Choice {
+  if (wish.empty) return { reasoning: [], text: [], calls: [], finish: 'stop' };
+  let budget = request.outputTokensMax ?? Infinity;
+  const thought = wish.reasons ? words.reasoning(request) : [];
+  const reasoning = thought.slice(0, budget);
+  budget -= reasoning.length;
+  const calls: ToolCall[] = [];
+  let cut = reasoning.length < thought.length;
+  for (const call of wish.tokens === undefined && !wish.echo ? plannedCalls(request) : []) {
+    const whole = pieces(call.arguments);
+    cut ||= budget < whole.length + 1;
+    if (budget <= 0) break;
+    calls.push({ id: callId(), name: call.name, arguments: whole.slice(0, budget - 1) });
+    budget -= whole.length + 1;
+  }
+  if (calls.length > 0) return { reasoning, text: [], calls, finish: cut ? 'length' : 'tool_calls' };
+  const whole =
+    wish.tokens === undefined ? pieces(stopped(words.answer(request, wish.echo, index), request.stop)) : words.filler(wish.tokens);
+  const text = whole.slice(0, Math.max(0, budget));
+  return { reasoning, text, calls, finish: text.length < whole.length || cut ? 'length' : 'stop' };
+}
+
+/** The text up to the first stop sequence, which is not part of it. */
+function stopped(text: string, stop: readonly string[]): string {
+  const ends = stop
+    .filter((s) => s !== '')
+    .map((s) => text.indexOf(s))
+    .filter((at) => at >= 0);
+  return text.slice(0, Math.min(text.length, ...ends));
+}
+
+function sum<T>(items: readonly T[], amount: (item: T) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0);
+}

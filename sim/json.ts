@@ -1,0 +1,35 @@
+export type Json = Readonly<Record<string, unknown>>;
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object at `value`, an empty one when there is none. */
+export function object(value: unknown): Json {
+  return isJson(value) ? value : {};
+}
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function number(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** JSON's own name for what a value is, as vendors say it in their errors. */
+export function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'decimal';
+  return typeof value;
+}
+
+/** A value as an error message shows it. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,127 @@
+import type { Complaint, Rule } from '../dialect.ts';
+import { decodeImage } from '../image.ts';
+import { list, object, typeName } from '../json.ts';
+import type { ChatRequest, Message } from '../request.ts';
+
+/** The first message that `find` objects to. */
+export const eachMessage =
+  (find: (message: Message, index: number, request: ChatRequest) => Complaint | undefined): Rule =>
+  (request) => {
+    for (const [index, message] of request.messages.entries()) {
+      const complaint = find(message, index, request);
+      if (complaint !== undefined) return complaint;
+    }
+    return undefined;
+  };
+
+export const someMessages: Rule = ({ raw, messages }) => {
+  const sent = raw['messages'];
+  if (sent === undefined || sent === null)
+    return { param: 'messages', code: 'missing_required_parameter', message: "Missing required parameter: 'messages'." };
+  if (!Array.isArray(sent)) {
+    return {
+      param: 'messages',
+      code: 'invalid_type',
+      message: `Invalid type for 'messages': expected an array of objects, but got a ${typeName(sent)} instead.`,
+    };
+  }
+  if (messages.length > 0) return undefined;
+  return {
+    param: 'messages',
+    code: 'empty_array',
+    message: "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+  };
+};
+
+export const roles = (allowed: readonly string[]): Rule =>
+  eachMessage(({ role }, index) => {
+    if (allowed.includes(role)) return undefined;
+    const named = allowed.map((r) => `'${r}'`).join(', ');
+    return {
+      param: `messages[${index}].role`,
+      code: 'invalid_value',
+      message: `Invalid value: '${role}'. Supported values are: ${named}.`,
+    };
+  });
+
+/** Every message says something; an assistant may call tools, refuse or speak instead. */
+export const contents: Rule = eachMessage(({ raw, role }, index) => {
+  const content = raw['content'];
+  if (typeof content === 'string' || (Array.isArray(content) && content.length > 0)) return undefined;
+  const otherwise = ['tool_calls', 'function_call', 'refusal', 'audio'].some((name) => raw[name] !== undefined && raw[name] !== null);
+  if ((content === undefined || content === null) && (role === 'function' || (role === 'assistant' && otherwise))) return undefined;
+  return {
+    param: `messages.[${index}].content`,
+    code: 'invalid_type',
+    message: `Invalid value for 'content': expected a string, got ${content === undefined ? 'null' : typeName(content)}.`,
+  };
+});
+
+/** Parts are of these types; others are refused as `complain` says. */
+export const parts = (
+  allowed: (type: string, request: ChatRequest) => boolean,
+  complain: (type: string, message: number, part: number) => Complaint,
+): Rule =>
+  eachMessage(({ raw }, index, request) => {
+    for (const [at, part] of list(raw['content']).entries()) {
+      const type = String(object(part)['type']);
+      if (!allowed(type, request)) return complain(type, index, at);
+    }
+    return undefined;
+  });
+
+/** `data:` URLs hold a picture; `remote`: what the vendor says of any other address, when it does not load them. */
+export const pictures = (complain: Complaint, remote?: Complaint): Rule =>
+  eachMessage(({ images }) => {
+    for (const url of images) {
+      if (/^https?:\/\//.test(url)) {
+        if (remote !== undefined) return remote;
+      } else if (decodeImage(url) === undefined) return complain;
+    }
+    return undefined;
+  });
+
+/** A call is answered before anybody else speaks, and only calls are answered. Unset texts are OpenAI's. */
+export const toolResultsFollowCalls: Rule = ({ messages }) => {
+  let open: string[] = [];
+  let caller = -1;
+  for (const [index, { role, raw }] of messages.entries()) {
+    if (role === 'tool') {
+      if (caller < 0) return orphan(index);
+      open = open.filter((id) => id !== raw['tool_call_id']);
+      continue;
+    }
+    if (open.length > 0) return unanswered(open, caller);
+    open = list(raw['tool_calls']).map((call) => String(object(call)['id']));
+    caller = open.length > 0 ? index : -1;
+  }
+  return open.length > 0 ? unanswered(open, caller) : undefined;
+};
+
+function orphan(index: number): Complaint {
+  return {
+    param: `messages.[${index}].role`,
+    message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+  };
+}
+
+function unanswered(ids: readonly string[], index: number): Complaint {
+  return {
+    param: `messages.[${index}].role`,
+    message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`,
+  };
+}
+
+/** User and assistant take turns after the system's words. */
+export const alternate =
+  (complain: Complaint): Rule =>
+  ({ messages }) => {
+    const turns = messages.filter(({ role }) => role !== 'system').map(({ role }) => (role === 'assistant' ? 'assistant' : 'user'));
+    const wrong = turns.some((role, index) => role !== (index % 2 === 0 ? 'user' : 'assistant'));
+    return wrong ? complain : undefined;
+  };
+
+export const systemFirst =
+  (complain: Complaint): Rule =>
+  ({ messages }) =>
+    messages.some(({ role }, index) => role === 'system' && index > 0) ? complain : undefined;

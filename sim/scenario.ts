@@ -1,0 +1,135 @@
+import type { Wish } from './answer.ts';
+import type { ProblemKind } from './dialect.ts';
+
+/** What goes wrong in mid-answer, once `after` pieces were sent. */
+export interface Trouble {
+  readonly kind: 'cut' | 'reset' | 'hang' | 'half' | 'error' | 'bad json' | 'silence';
+  readonly after: number;
+  readonly forMs: number;
+}
+
+/** What a model name asks of the simulator besides an answer. */
+export interface Scenario extends Wish {
+  readonly firstByteMs: number;
+  readonly pieceMs: number;
+  readonly refuse: ProblemKind | undefined;
+  readonly retryAfterS: number | undefined;
+  /** Refused the first time a prompt is seen, answered the next. */
+  readonly once: boolean;
+  readonly hang: boolean;
+  /** A page instead of an answer, with this status. */
+  readonly page: 200 | 502 | undefined;
+  readonly trouble: Trouble | undefined;
+}
+
+const plain: Scenario = {
+  reasons: false,
+  empty: false,
+  echo: false,
+  tokens: undefined,
+  usageTold: true,
+  cachedShare: 0,
+  firstByteMs: 0,
+  pieceMs: 0,
+  refuse: undefined,
+  retryAfterS: undefined,
+  once: false,
+  hang: false,
+  page: undefined,
+  trouble: undefined,
+};
+
+interface Row {
+  readonly name: RegExp;
+  readonly plays: (groups: readonly (string | undefined)[]) => Partial<Scenario>;
+}
+
+const piecesBefore = 3;
+const tokensMax = 1_000_000;
+const byStatus: Readonly<Record<string, ProblemKind>> = {
+  400: 'bad_request',
+  401: 'wrong_key',
+  402: 'quota',
+  404: 'unknown_model',
+  429: 'rate',
+  500: 'server',
+  503: 'overloaded',
+};
+
+const trouble = (kind: Trouble['kind'], after = piecesBefore, forMs = 0): Partial<Scenario> => ({ trouble: { kind, after, forMs } });
+
+/** The scenarios; README.md says the same in words, and a test holds the two together. */
+const rows: readonly Row[] = [
+  { name: /^chat$/, plays: () => ({}) },
+  { name: /^slow(?:-(\d+)ms)?$/, plays: ([ms = '1000']) => ({ firstByteMs: Number(ms), pieceMs: Number(ms) / 10 }) },
+  {
+    name: /^(400|401|402|404|429|500|503)(?:-(\d+)s)?(-once)?$/,
+    plays: ([status = '', seconds, once]) => {
+      const retryAfterS = seconds !== undefined ? Number(seconds) : status === '429' ? 1 : undefined;
+      return { refuse: byStatus[status], retryAfterS, once: once !== undefined };
+    },
+  },
+  { name: /^context$/, plays: () => ({ refuse: 'context' }) },
+  { name: /^policy$/, plays: () => ({ refuse: 'policy' }) },
+  { name: /^html-error$/, plays: () => ({ page: 502 }) },
+  { name: /^html-200$/, plays: () => ({ page: 200 }) },
+  { name: /^hang$/, plays: () => ({ hang: true }) },
+  {
+    name: /^(cut|reset|hang)-after-(\d+)$/,
+    plays: ([kind, after]) => trouble(kind === 'cut' || kind === 'reset' ? kind : 'hang', Number(after)),
+  },
+  { name: /^half-event$/, plays: () => trouble('half') },
+  { name: /^error-in-stream$/, plays: () => trouble('error') },
+  { name: /^bad-json$/, plays: () => trouble('bad json') },
+  { name: /^silent-(\d+)$/, plays: ([seconds]) => trouble('silence', piecesBefore, Number(seconds) * 1000) },
+  { name: /^no-usage$/, plays: () => ({ usageTold: false }) },
+  { name: /^cached$/, plays: () => ({ cachedShare: 0.75 }) },
+  { name: /^empty$/, plays: () => ({ empty: true }) },
+  { name: /^echo$/, plays: () => ({ echo: true }) },
+  { name: /^think$/, plays: () => ({ reasons: true }) },
+  { name: /^long-(\d+)$/, plays: ([count]) => ({ tokens: Math.min(Number(count), tokensMax) }) },
+];
+
+/** Models that no vendor has. */
+const nobodyHas = /nonexistent|does-not-exist|no-such/;
+
+/**
+ * Reads `sim-…` parts out of a model name, joined by `+`: `sim-slow`, `sim-429-once+sim-think`, `gpt-4o+sim-cut-after-3`. A `sim-` name without
+ * a row is a model that the vendor does not have.
+ */
+export function scenarioOf(model: string): Scenario {
+  if (nobodyHas.test(model)) return { ...plain, refuse: 'unknown_model' };
+  if (!model.includes('sim-')) return plain;
+  let scenario = plain;
+  for (const part of model.split('+')) if (part.startsWith('sim-')) scenario = { ...scenario, ...play(part.slice('sim-'.length)) };
+  return scenario;
+}
+
+/** The model itself; a scenario alone is its own model. */
+export function withoutScenarios(model: string): string {
+  if (!model.includes('+')) return model;
+  const parts = model.split('+').filter((part) => !part.startsWith('sim-'));
+  return parts.length > 0 ? parts.join('+') : model;
+}
+
+function play(name: string): Partial<Scenario> {
+  for (const row of rows) {
+    const match = row.name.exec(name);
+    if (match !== null) return row.plays(match.slice(1));
+  }
+  return { refuse: 'unknown_model' };
+}
+
+/** Remembers which prompts were refused once, so that the next try is answered; and the try after that is a first one again. */
+export class Once {
+  private static readonly promptsMax = 10_000;
+  private readonly refused = new Set<string>();
+
+  /** True when this try is to be refused. */
+  first(prompt: string): boolean {
+    if (this.refused.delete(prompt)) return false;
+    if (this.refused.size >= Once.promptsMax) this.refused.clear();
+    this.refused.add(prompt);
+    return true;
+  }
+}

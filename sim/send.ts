@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Trouble } from './scenario.ts';
+import type { StreamEvent } from './write.ts';
+
+/** How fast an answer goes out and what goes wrong with it. */
+export interface Pace {
+  readonly pieceMs: number;
+  readonly trouble: Trouble | undefined;
+  /** The vendor's error in mid-stream, or in place of a whole answer. */
+  readonly error: () => string;
+}
+
+const jsonHead = { 'content-type': 'application/json' };
+const streamHead = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+
+export function sendJson(response: ServerResponse, status: number, body: string, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(status, { ...jsonHead, ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+export function sendPage(response: ServerResponse, status: number): void {
+  const page = `<html><head><title>${status}</title></head><body><center><h1>${status === 200 ? 'Welcome' : 'Bad Gateway'}</h1></center><hr>nginx</body></html>`;
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length }).end(page);
+}
+
+/** Event by event; the trouble comes after its pieces, or before the finish when there are fewer. */
+export async function sendStream(response: ServerResponse, events: Iterable<StreamEvent>, done: boolean, pace: Pace): Promise<void> {
+  response.writeHead(200, streamHead);
+  let { trouble } = pace;
+  let pieces = 0;
+  for (const event of events) {
+    if (trouble !== undefined && (event.ends || (event.piece && pieces >= trouble.after))) {
+      if (await strike(response, event.text, trouble, pace)) return;
+      trouble = undefined;
+    }
+    if (!response.write(event.text)) await once(response, 'drain', { signal: closed(response) });
+    if (event.piece) pieces++;
+    if (pace.pieceMs > 0) await wait(pace.pieceMs, undefined, { signal: closed(response) });
+  }
+  response.end(done ? 'data: [DONE]\n\n' : '');
+}
+
+/** Returns true when that was the end. */
+async function strike(response: ServerResponse, text: string, { kind, forMs }: Trouble, pace: Pace): Promise<boolean> {
+  if (kind === 'silence') {
+    await wait(forMs, undefined, { signal: closed(response) });
+    return false;
+  }
+  if (kind === 'bad json') {
+    response.write('data: {"id":"chatcmpl-1","choices":[{"delta":{"content":\n\n');
+    return false;
+  }
+  if (kind === 'hang') return true;
+  if (kind === 'reset') response.write('', () => response.socket?.resetAndDestroy());
+  else response.end(kind === 'half' ? text.slice(0, text.length / 2) : kind === 'error' ? pace.error() : '');
+  return true;
+}
+
+/** A whole answer; every trouble has its counterpart here. */
+export async function sendWhole(response: ServerResponse, body: string, { trouble, error }: Pace): Promise<void> {
+  if (trouble === undefined) return sendJson(response, 200, body);
+  if (trouble.kind === 'error') return sendJson(response, 200, error());
+  if (trouble.kind === 'bad json') return sendJson(response, 200, '{"id":"chatcmpl-1","choices":[{"index":0,"message":}]');
+  const half = body.slice(0, body.length / 2);
+  if (trouble.kind === 'silence') {
+    response.writeHead(200, jsonHead).flushHeaders();
+    await wait(trouble.forMs, undefined, { signal: closed(response) });
+    response.end(body);
+  } else if (trouble.kind === 'cut' || trouble.kind === 'half') {
+    response.writeHead(200, jsonHead).end(half);
+  } else {
+    response.writeHead(200, { ...jsonHead, 'content-length': Buffer.byteLength(body) });
+    response.write(half, () => trouble.kind === 'reset' && response.socket?.resetAndDestroy());
+  }
+}
+
+/** Aborts when the client goes away. */
+export function closed(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (response.destroyed) controller.abort();
+  else response.once('close', () => controller.abort());
+  return controller.signal;
+}

@@ -1,0 +1,109 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { chat, refuse } from './chat.ts';
+import { bodyBytesKept, RequestLog, type SimRequest } from './request-log.ts';
+import { Once } from './scenario.ts';
+import { sendJson } from './send.ts';
+import { type Route, route, vendors } from './vendors.ts';
+
+export type { SimRequest } from './request-log.ts';
+
+const bodyBytesMax = 64 * 1024 * 1024;
+/** Longer than any client's, so that the client closes idle connections first. */
+const keepAliveTimeoutMs = 120_000;
+const none = Buffer.alloc(0);
+
+export interface Sim {
+  /** `http://127.0.0.1:PORT`; a vendor's base URL is this and its prefix. */
+  readonly url: string;
+  /** The last requests that came, oldest first (`requestsKept` of them). */
+  readonly requests: readonly SimRequest[];
+  clear(): void;
+  /** Ends all connections, those that hang included. */
+  close(): Promise<void>;
+}
+
+/** Starts the simulated vendors. `port` 0 takes a free one. */
+export async function startSim({ port = 0, host = '127.0.0.1' }: { readonly port?: number; readonly host?: string } = {}): Promise<Sim> {
+  const log = new RequestLog();
+  const once = new Once();
+  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: 0 }, (incoming, response) => {
+    // A client that goes away in the middle of an answer is none of our business.
+    answer(incoming, response, log, once).catch((error: unknown) => {
+      if (!response.destroyed) response.destroy(error instanceof Error ? error : undefined);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    get requests() {
+      return log.last;
+    },
+    clear: () => log.clear(),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(incoming: IncomingMessage, response: ServerResponse, log: RequestLog, once: Once): Promise<void> {
+  const body = await read(incoming);
+  const url = incoming.url ?? '/';
+  const to = route(url);
+  note(incoming, response, body, to, log);
+  if (to === undefined) return index(response, url);
+  if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);
+  if (incoming.method === 'GET' && to.path === '/models') {
+    return sendJson(
+      response,
+      200,
+      JSON.stringify({ object: 'list', data: [{ id: 'sim-chat', object: 'model', created: 0, owned_by: to.dialect.vendor }] }),
+    );
+  }
+  refuse(response, to.dialect, { kind: 'unknown_url', model: '', promptTokens: 0, key: '', path: url, complaint: undefined });
+}
+
+/** Outside of all vendors: the list of them. */
+function index(response: ServerResponse, url: string): void {
+  const bases = Object.fromEntries(vendors.map(({ vendor, prefix }) => [vendor, prefix]));
+  sendJson(response, url === '/' ? 200 : 404, JSON.stringify({ vendors: bases }));
+}
+
+function note(
+  { method = '', url = '', headers }: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  to: Route | undefined,
+  log: RequestLog,
+): void {
+  const kept = body.length <= bodyBytesKept ? body : none;
+  const entry: SimRequest = { vendor: to?.dialect.vendor ?? '', method, path: url, headers, body: kept, status: 0, left: false };
+  log.add(entry);
+  response.once('finish', () => {
+    entry.status = response.statusCode;
+  });
+  response.once('close', () => {
+    entry.status = response.headersSent ? response.statusCode : 0;
+    entry.left = !response.writableFinished;
+  });
+}
+
+function read(incoming: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    incoming.on('data', (part: Buffer) => {
+      bytes += part.length;
+      if (bytes > bodyBytesMax) incoming.destroy(new Error('the body is too large for the simulator'));
+      else parts.push(part);
+    });
+    incoming.once('end', () => resolve(parts.length === 1 ? (parts[0] ?? none) : Buffer.concat(parts)));
+    incoming.once('error', reject);
+  });
+}

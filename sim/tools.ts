@@ -1,0 +1,55 @@
+import { lastMessage, lastPrompt, type ChatRequest, type Tool } from './request.ts';
+import { instanceOf } from './schema.ts';
+
+export interface PlannedCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** Words in tools' names that tell nothing of what a tool is about. */
+const common =
+  /^(?:get|set|run|add|the|for|find|call|make|list|show|tool|look|fetch|lookup|query|search|create|update|current|function|calculate)$/;
+
+/**
+ * The calls this model decides to make: those that `tool_choice` demands, else the tools that the prompt names or whose name has a telling
+ * word in common with it (`get_weather`: weather). Several tools named, or one asked for twice, make parallel calls.
+ */
+export function plannedCalls(request: ChatRequest): PlannedCall[] {
+  const { mode, named } = request.toolChoice;
+  if (mode === 'none' || request.tools.length === 0) return [];
+  if (mode === 'auto' && lastMessage(request)?.role !== 'user') return [];
+  const prompt = lastPrompt(request);
+  const wanted = named === undefined ? chosen(request.tools, prompt, mode) : request.tools.filter((tool) => tool.name === named);
+  const first = wanted[0];
+  if (first === undefined) return [];
+  if (!request.parallelToolCalls) return filled([first], prompt);
+  const twice = wanted.length === 1 && /\b(?:both|two|twice)\b|两次|分别/i.test(prompt);
+  return filled(twice ? [first, first] : wanted, prompt);
+}
+
+function chosen(tools: readonly Tool[], prompt: string, mode: 'auto' | 'required'): readonly Tool[] {
+  const lower = prompt.toLowerCase();
+  const mentioned = tools.filter((tool) => lower.includes(tool.name.toLowerCase()));
+  if (mentioned.length > 0) return mentioned;
+  const related = tools.filter((tool) => tellingWords(tool.name).some((word) => lower.includes(word)));
+  return related.length > 0 || mode === 'auto' ? related : tools.slice(0, 1);
+}
+
+function tellingWords(name: string): string[] {
+  const words = name
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[_-]/);
+  return words.filter((word) => word.length >= 3 && !common.test(word));
+}
+
+/** A call does not use the words again that the one before it used: «Paris and Rome» makes one call for each. */
+function filled(tools: readonly Tool[], prompt: string): PlannedCall[] {
+  let left = prompt;
+  return tools.map((tool) => {
+    const instance = instanceOf(tool.schema, left);
+    const json = JSON.stringify(instance);
+    if (tools[0] === tool) for (const value of Object.values(Object(instance))) left = left.replace(String(value), ' ');
+    return { name: tool.name, arguments: json };
+  });
+}

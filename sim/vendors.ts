@@ -1,0 +1,68 @@
+import type { Dialect } from './dialect.ts';
+import { azure } from './dialects/azure.ts';
+import { deepseek } from './dialects/deepseek.ts';
+import { groq } from './dialects/groq.ts';
+import { cerebras, fireworks, huggingface, siliconflow, together } from './dialects/hosts.ts';
+import { hunyuan } from './dialects/hunyuan.ts';
+import { llamacpp, ollama, vllm } from './dialects/local.ts';
+import { minimax } from './dialects/minimax.ts';
+import { mistral } from './dialects/mistral.ts';
+import { moonshot } from './dialects/moonshot.ts';
+import { openai } from './dialects/openai.ts';
+import { openrouter } from './dialects/openrouter.ts';
+import { perplexity } from './dialects/perplexity.ts';
+import { qwen } from './dialects/qwen.ts';
+import { volcengine } from './dialects/volcengine.ts';
+import { xai } from './dialects/xai.ts';
+import { zhipu } from './dialects/zhipu.ts';
+
+/** The vendors that speak OpenAI's chat format, each under its own path. */
+export const vendors: readonly Dialect[] = [
+  openai,
+  azure,
+  deepseek,
+  qwen,
+  moonshot,
+  zhipu,
+  minimax,
+  volcengine,
+  hunyuan,
+  xai,
+  mistral,
+  groq,
+  together,
+  fireworks,
+  openrouter,
+  perplexity,
+  cerebras,
+  huggingface,
+  siliconflow,
+  ollama,
+  vllm,
+  llamacpp,
+];
+
+/** By the first step of the path, which no two share. */
+const byStep = new Map(vendors.map((dialect) => [dialect.prefix.split('/')[1] ?? '', dialect]));
+
+export interface Route {
+  readonly dialect: Dialect;
+  /** What follows the vendor's base URL, without the query. */
+  readonly path: string;
+  /** The model that the path names, on Azure's legacy surface. */
+  readonly deployment: string | undefined;
+}
+
+/** Which vendor a URL is for; undefined when none. A vendor's other bases (`/deepseek/v1`, Azure's deployments) lead to the same place. */
+export function route(url: string): Route | undefined {
+  const [path = '', query = ''] = url.split('?');
+  const dialect = byStep.get(path.split('/')[1] ?? '');
+  if (dialect === undefined) return undefined;
+  const legacy = /^\/azure\/openai\/deployments\/([^/]+)(\/.*)$/.exec(path);
+  if (legacy !== null) {
+    const versioned = new URLSearchParams(query).has('api-version');
+    return { dialect, path: versioned ? (legacy[2] ?? '') : 'no api-version', deployment: decodeURIComponent(legacy[1] ?? '') };
+  }
+  const rest = path.startsWith(`${dialect.prefix}/`) ? path.slice(dialect.prefix.length) : '';
+  return { dialect, path: dialect.vendor === 'deepseek' ? rest.replace(/^\/(?:v1|beta)\//, '/') : rest, deployment: undefined };
+}

@@ -1,0 +1,61 @@
+import { decodeImage } from './image.ts';
+import { lastMessage, lastPrompt, type ChatRequest } from './request.ts';
+import { instanceOf } from './schema.ts';
+import { hash, pieces } from './tokens.ts';
+
+const openings = ['You asked', 'Your question was', 'Let me answer this', 'I understood you to say'];
+const thoughts = [
+  'A simulated model has no opinion of its own, but it reads every word.',
+  'The short answer is that it depends; the long answer says why.',
+  'Nothing here left this machine – not even a café’s menu.',
+  'Ask again with other words and the answer changes with them.',
+  'With the same seed the same words come back.',
+  'There are three parts to it: what is given, what is asked, and what follows.',
+];
+
+const instruction =
+  /^(?:please,? )?(?:say|(?:reply|respond|answer) with(?: exactly| only| just| the| single| word| words)*)\b\s*:?\s*["“']?(.+?)["”']?[.!]?$/is;
+
+/** The text of choice `index`: what the prompt dictates, asks for as JSON, or an answer that repeats the question. */
+function answer(request: ChatRequest, echo: boolean, index: number): string {
+  const prompt = lastPrompt(request);
+  if (echo) return prompt;
+  if (request.format.type === 'json_schema') return JSON.stringify(instanceOf(request.format.schema, prompt));
+  if (request.format.type === 'json_object')
+    return JSON.stringify({ answer: clip(prompt), words: prompt.split(/\s+/).filter(Boolean).length });
+  const last = lastMessage(request);
+  if (last?.role === 'tool') return `The tool answered: ${clip(last.text)} That is all I need to know.`;
+  const seen = (request.messages.findLast((message) => message.role === 'user')?.images ?? []).map(describe).join('');
+  const dictated = instruction.exec(prompt.trim())?.[1];
+  if (dictated !== undefined && seen === '') return dictated;
+  const start = hash(prompt) + request.seed + index;
+  const turns = request.messages.filter((message) => message.role === 'user').length;
+  const remembered = turns > 1 ? ` This is turn ${turns} of our conversation.` : '';
+  return `${seen}${pick(openings, start)}: “${clip(prompt)}”.${remembered} ${pick(thoughts, start)} ${pick(thoughts, start + 1)} ${pick(thoughts, start + 2)}`;
+}
+
+function describe(url: string): string {
+  const image = decodeImage(url);
+  if (image !== undefined) return `I see a ${image.format} image of ${image.width}×${image.height} pixels. `;
+  return `I see an image at ${/^https?:\/\/([^/]+)/.exec(url)?.[1] ?? 'an unknown place'}. `;
+}
+
+function reasoning(request: ChatRequest): string[] {
+  return pieces(`The user wants to know about “${clip(lastPrompt(request))}”. I should think first, then answer in a few sentences.`);
+}
+
+/** Exactly `count` pieces. */
+function filler(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => (i === 0 ? 'word' : i % 12 === 0 ? ' line' : ' word'));
+}
+
+function clip(text: string): string {
+  const words = text.replace(/\s+/g, ' ').trim();
+  return words.length <= 240 ? words : `${words.slice(0, 240).trimEnd()}…`;
+}
+
+function pick(from: readonly string[], index: number): string {
+  return from[index % from.length] ?? '';
+}
+
+export const words = { answer, reasoning, filler };
