@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** One exchange of a vendor's recorded traffic. */
+export interface Recording {
+  readonly id: string;
+  readonly vendor: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly reply: Buffer;
+  readonly streamed: boolean;
+  /** The client's request, where it was recorded. */
+  readonly request: Readonly<Record<string, unknown>> | undefined;
+}
+
+interface Row {
+  readonly file: string;
+  readonly n?: number;
+  readonly vendor: string;
+  readonly endpoint: string;
+  readonly body?: string;
+  readonly request?: { readonly text?: string };
+  readonly response?: {
+    readonly status?: number;
+    readonly headers?: Record<string, unknown>;
+    readonly text?: string;
+    readonly base64?: string;
+  };
+}
+
+/** Where the recordings are, beside the project; undefined when they are not there. */
+export const recordingsFolder: string | undefined = [fileURLToPath(new URL('../../shared/recordings', import.meta.url))].find((folder) =>
+  existsSync(folder),
+);
+
+function parsed(text: string | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function recordingOf({ response, ...row }: Row): Recording {
+  const reply = response?.base64 === undefined ? Buffer.from(response?.text ?? '') : Buffer.from(response.base64, 'base64');
+  const headers = Object.fromEntries(Object.entries(response?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  // Some old recordings have lost or mislabelled the type of a stream.
+  const streamed = /event-?stream/.test(headers['content-type'] ?? '') || /^\s*(event|data|:)/.test(reply.toString('utf8', 0, 40));
+  const { file, n = 0, vendor, request } = row;
+  return { id: `${file}#${n}`, vendor, status: response?.status ?? 200, headers, reply, streamed, request: parsed(request?.text) };
+}
+
+/** Every whole chat exchange in the chat convention. */
+export function chatRecordings(folder: string): Recording[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+  const lines = files.flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n')).filter((line) => line !== '');
+  const rows = lines.map((line): Row => JSON.parse(line));
+  return rows
+    .filter((row) => row.endpoint === 'chat' && row.response && (row.body === undefined || row.body.startsWith('whole')))
+    .map(recordingOf);
+}

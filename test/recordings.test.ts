@@ -1,0 +1,181 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Quantities } from '../src/base/quantities.ts';
+import { type Random, seededRandom } from '../src/base/random.ts';
+import { type Adapter, type Call, isFault, type StreamMeter } from '../src/providers/adapter.ts';
+import { vendors } from '../src/providers/index.ts';
+import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
+import { chatRecordings, type Recording, recordingsFolder } from './recorded-traffic.ts';
+
+const seed = 20_261_121;
+const everyOffsetBytesMax = 3000;
+
+const recordings = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder);
+const perVendor = grouped(recordings);
+const counts = new Map<string, string>();
+
+function grouped(all: readonly Recording[]): Map<string, Recording[]> {
+  const groups = new Map<string, Recording[]>();
+  for (const recording of all) groups.set(recording.vendor, [...(groups.get(recording.vendor) ?? []), recording]);
+  return groups;
+}
+
+/** Vendors that we do not know by name are played by the one that is anybody. */
+function adapterOf(vendor: string): Adapter {
+  const adapter = (vendors.get(vendor) ?? vendors.get('openai-compatible'))?.speaks.chat;
+  if (!adapter) throw new Error(`nobody plays ${vendor}`);
+  return adapter;
+}
+
+function callOf({ request, streamed }: Recording): Call {
+  const upstreamModel = typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
+  const body = { messages: [], ...request, model: 'public/model' };
+  return {
+    body,
+    bytes: Buffer.from(JSON.stringify(body)),
+    publicModel: 'public/model',
+    upstreamModel,
+    stream: streamed,
+    includeUsage: streamed,
+    streamUpstream: streamed,
+    outputTokensMax: undefined,
+    answerId: 'chatcmpl-replayed',
+    created: 1_700_000_000,
+  };
+}
+
+function play(adapter: Adapter, call: Call, pieces: Iterable<Buffer>): { text: string; meter: StreamMeter } {
+  const translator = adapter.stream(call);
+  let text = '';
+  for (const piece of pieces) text += translator.push(piece);
+  return { text: text + translator.end(), meter: translator.meter };
+}
+
+const total = (quantities: Quantities | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
+
+/** As the vendor counted, or corrected where its own figures contradict each other. */
+function totals({ usage }: Meaning): number[] {
+  if (!usage) return [0];
+  const { prompt, completion, cached, reasoning } = usage;
+  return [prompt + completion, prompt + completion + reasoning, prompt + completion + cached, prompt + completion + reasoning + cached];
+}
+
+const finishes: Readonly<Record<string, string>> = {
+  eos: 'stop',
+  tool_call: 'tool_calls',
+  model_length: 'length',
+  sensitive: 'content_filter',
+};
+
+function expectSame(got: Meaning, want: Meaning, quantities: Quantities | undefined): void {
+  expect(got.text).toBe(want.text);
+  expect(got.calls).toEqual(want.calls);
+  expect(got.reasoning).toBe(want.reasoning);
+  expect(got.finish).toBe(finishes[want.finish ?? ''] ?? want.finish);
+  expect(totals(want)).toContain(total(quantities));
+  expect(got.usage ? got.usage.prompt + got.usage.completion : 0).toBe(total(quantities));
+}
+
+/** The pieces between these offsets. */
+function* cut(bytes: Buffer, offsets: Iterable<number>): Generator<Buffer> {
+  let from = 0;
+  for (const to of offsets) {
+    if (to > from && to < bytes.length) {
+      yield bytes.subarray(from, to);
+      from = to;
+    }
+  }
+  yield bytes.subarray(from);
+}
+
+function* randomOffsets(random: Random, longest: number, end: number): Generator<number> {
+  for (let at = 0; at < end; at += 1 + Math.floor(random() * longest)) yield at;
+}
+
+/** Every border of an event, and the byte before and after it. */
+function* borders(bytes: Buffer): Generator<number> {
+  for (let at = bytes.indexOf('\n'); at >= 0; at = bytes.indexOf('\n', at + 1)) yield* [at - 1, at, at + 1, at + 2];
+}
+
+function* cuts(bytes: Buffer, random: Random): Generator<Iterable<Buffer>> {
+  if (bytes.length <= everyOffsetBytesMax) for (let at = 1; at < bytes.length; at++) yield cut(bytes, [at]);
+  yield cut(
+    bytes,
+    [...borders(bytes)].sort((a, b) => a - b),
+  );
+  for (const longest of [2, 7, 40, 300, 5000]) yield cut(bytes, randomOffsets(random, longest, bytes.length));
+}
+
+function checkStream(recording: Recording, random: Random): void {
+  const adapter = adapterOf(recording.vendor);
+  const call = callOf(recording);
+  const want = streamMeaning(recording.reply.toString('utf8'));
+  const { text, meter } = play(adapter, call, [recording.reply]);
+  if (want.error !== undefined) expect(meter.fault).toBeDefined();
+  else if (want.finish === undefined) expect(meter.fault).toMatchObject({ kind: 'protocol' });
+  else expectSame(streamMeaning(Buffer.from(text, 'latin1').toString('utf8')), want, meter.quantities);
+  for (const pieces of cuts(recording.reply, random))
+    if (play(adapter, call, pieces).text !== text) throw new Error('a cut changes the answer');
+  const collector = adapter.collect(call);
+  collector.push(recording.reply);
+  if (meter.fault === undefined && want.choices === 1) {
+    expectSame(answerMeaning(collector.answer().body.toString('utf8')), want, meter.quantities);
+  }
+}
+
+function checkWhole(recording: Recording): void {
+  const want = answerMeaning(recording.reply.toString('utf8'));
+  const result = adapterOf(recording.vendor).read(recording.reply, 'application/json', callOf(recording));
+  if (want.error !== undefined || want.finish === 'error') expect(isFault(result)).toBe(true);
+  else if (isFault(result)) throw new Error(`${result.kind}: ${result.message}`);
+  else expectSame(answerMeaning(result.body.toString('utf8')), { ...want, finish: want.finish ?? 'stop' }, result.quantities);
+}
+
+const ours: readonly number[] = [401, 402, 403, 429];
+const clients = new Set(['bad_request', 'context_length', 'content_policy']);
+
+function checkFault(recording: Recording): void {
+  const { kind, message } = adapterOf(recording.vendor).fault(recording.status, recording.headers, recording.reply.toString('utf8'));
+  expect(message).not.toBe('');
+  if (ours.includes(recording.status)) expect(clients.has(kind)).toBe(false);
+  if (recording.status >= 500) expect(clients.has(kind)).toBe(false);
+}
+
+/** What may not be sent as it came: the members that a vendor's page refuses or that metering needs. */
+function checkRequest(recording: Recording): void {
+  if (!Array.isArray(recording.request?.['messages'])) return;
+  const call = callOf(recording);
+  const sent: Record<string, unknown> = JSON.parse(adapterOf(recording.vendor).ask(call).body.toString('utf8'));
+  const { model, stream_options: _, ...rest } = sent;
+  const { model: __, stream_options: ___, ...said } = call.body;
+  expect(model).toBe(call.upstreamModel);
+  const ids = /"(id|tool_call_id)":"[^"]*"/g;
+  expect(JSON.stringify(rest).replace(ids, '')).toBe(JSON.stringify(said).replace(ids, ''));
+}
+
+describe.skipIf(recordingsFolder === undefined)('recorded traffic', () => {
+  afterAll(() => {
+    process.stdout.write(`recorded chat (seed ${seed}): ${[...counts].map(([vendor, count]) => `${vendor} ${count}`).join(' · ')}\n`);
+  });
+
+  it.each([...perVendor.keys()])(
+    'of %s means the same after translation, at every cut',
+    (vendor) => {
+      const random = seededRandom(seed);
+      const wrong: string[] = [];
+      const all = perVendor.get(vendor) ?? [];
+      for (const recording of all) {
+        try {
+          if (recording.status >= 400) checkFault(recording);
+          else if (recording.streamed) checkStream(recording, random);
+          else checkWhole(recording);
+          if (recording.status < 400) checkRequest(recording);
+        } catch (error) {
+          wrong.push(`${recording.id}: ${String(error).slice(0, 400)}`);
+        }
+      }
+      counts.set(vendor, `${all.length - wrong.length}/${all.length}`);
+      expect(wrong).toEqual([]);
+    },
+    60_000,
+  );
+});
