@@ -1,0 +1,26 @@
+import { DatabaseError } from './database.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
+
+/** Held for as long as this process lives; the operating system lets go of it when the process dies, however it dies. */
+export interface Sole {
+  release(): void;
+}
+
+/**
+ * Proves that no other server works on the SQLite database of this address: an exclusive lock on a second file beside it.
+ * Undefined when another server lives, and for a database in memory, which nobody else can reach.
+ */
+export function holdSole(url: string): Sole | undefined {
+  const path = url.slice('sqlite:'.length);
+  if (!url.startsWith('sqlite:') || path === ':memory:') return undefined;
+  const connection = new SqliteConnection(`${path}.serving`);
+  try {
+    connection.execute({ sql: 'PRAGMA busy_timeout=0', params: [] });
+    connection.execute({ sql: 'BEGIN EXCLUSIVE', params: [] });
+  } catch (error) {
+    connection.close();
+    if (error instanceof DatabaseError && error.kind === 'busy') return undefined;
+    throw error;
+  }
+  return { release: () => connection.close() };
+}
