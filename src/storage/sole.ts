@@ -22,5 +22,11 @@ export function holdSole(url: string): Sole | undefined {
     if (error instanceof DatabaseError && error.kind === 'busy') return undefined;
     throw error;
   }
-  return { release: () => connection.close() };
+  return {
+    release() {
+      // A connection with statements still prepared closes later than it says; its lock must not.
+      connection.execute({ sql: 'ROLLBACK', params: [] });
+      connection.close();
+    },
+  };
 }
