@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { demoScenarios, simConfig } from './catalog.ts';
+import { scenarioOf } from './scenario.ts';
+import { vendors } from './vendors.ts';
+
+interface Written {
+  readonly models: readonly { readonly id: string; readonly price: { readonly input: number; readonly output: number } }[];
+  readonly channels: readonly {
+    readonly vendor: string;
+    readonly base_url: string;
+    readonly models: readonly (string | { readonly id: string })[];
+  }[];
+}
+
+test('every model of the demo has a price, and a channel to its vendor in the simulator', () => {
+  const { models, channels }: Written = parse(simConfig('http://127.0.0.1:1234'));
+  const sold = channels.flatMap((channel) => channel.models.map((model) => (typeof model === 'string' ? model : model.id)));
+  expect(new Set(sold)).toEqual(new Set(models.map(({ id }) => id)));
+  for (const { price } of models) expect(price.input * price.output).toBeGreaterThan(0);
+  const prefixes = new Map(vendors.map(({ vendor, prefix }) => [vendor, prefix]));
+  for (const { vendor, base_url } of channels) expect(base_url).toBe(`http://127.0.0.1:1234${prefixes.get(vendor)}`);
+});
+
+test('every scenario of the demo exists', () => {
+  for (const name of demoScenarios.filter((id) => id !== 'sim-404' && id !== 'sim-fast'))
+    expect(scenarioOf(name).refuse, name).not.toBe('unknown_model');
+});

@@ -1,0 +1,127 @@
+import { vendors } from './vendors.ts';
+
+interface SimModel {
+  readonly id: string;
+  readonly vendor: string;
+  readonly ownedBy: string;
+  /** The vendor's id. */
+  readonly upstream: string;
+  /** Tokens in all, and of output. */
+  readonly context: number;
+  readonly outputMax: number;
+  /** Yuan per million tokens: input, input from the vendor's cache, output. */
+  readonly prices: readonly [number, number, number];
+  readonly sees: boolean;
+}
+
+/** A handful of models across the vendors, at list prices of November 2026, US dollars at 7.1 yuan. */
+const table = `
+  gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image
+  gpt-4o-mini           openai      openai    =                           128000   16384   1.065 0.5325   4.26 image
+  gpt-5-mini            openai      openai    =                           400000  128000   1.775 0.1775  14.2  image
+  gpt-4.1               azure       openai    =                          1047576   32768  14.2   3.55    56.8  image
+  deepseek-chat         deepseek    deepseek  =                           128000    8192   2     0.2      3    text
+  deepseek-reasoner     deepseek    deepseek  =                           128000   65536   2     0.2      3    text
+  qwen-plus             qwen        qwen      =                          1000000   32768   0.8   0.16     2    text
+  qwen3-vl-plus         qwen        qwen      =                           262144   32768   1     0.2     10    image
+  glm-4.7               zhipu       zhipu     =                           204800  131072   2     0.4      8    text
+  kimi-k2.6             moonshot    moonshot  =                           262144  262144   6.745 1.136   28.4  image
+  MiniMax-M2.7          minimax     minimax   =                           204800  131072   2.1   0.42     8.4  text
+  doubao-seed-2-0-pro   volcengine  doubao    doubao-seed-2-0-pro-260215  256000  128000   3.2   0.64    16    image
+  mistral-small-latest  mistral     mistral   =                           262144   32768   1.065 0.1065   4.26 image
+  grok-4.3              xai         xai       =                          1000000   30000   8.875 1.42    17.75 image
+  llama-3.3-70b         groq        meta      llama-3.3-70b-versatile     131072   32768   4.189 4.189    5.609 text
+  openai/gpt-oss-120b   openrouter  openai    =                           131072   65536   1.065 0.5325   4.26 text
+`;
+
+const models: readonly SimModel[] = table.trim().split('\n').map(readRow);
+
+function readRow(line: string): SimModel {
+  const [id = '', vendor = '', ownedBy = '', upstream = '', ...rest] = line.trim().split(/\s+/);
+  const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = rest.map(Number);
+  return {
+    id,
+    vendor,
+    ownedBy,
+    upstream: upstream === '=' ? id : upstream,
+    context,
+    outputMax,
+    prices: [input, cached, output],
+    sees: rest[5] === 'image',
+  };
+}
+
+/** The scenarios that are worth a try by hand; README.md has them all. */
+export const demoScenarios: readonly string[] = [
+  'sim-chat',
+  'sim-fast',
+  'sim-echo',
+  'sim-think',
+  'sim-slow',
+  'sim-slow-200ms',
+  'sim-long-2000',
+  'sim-silent-20',
+  'sim-429',
+  'sim-429-once',
+  'sim-500',
+  'sim-500-once',
+  'sim-503',
+  'sim-401',
+  'sim-402',
+  'sim-context',
+  'sim-policy',
+  'sim-hang',
+  'sim-hang-after-3',
+  'sim-cut-after-3',
+  'sim-reset-after-3',
+  'sim-half-event',
+  'sim-error-in-stream',
+  'sim-html-error',
+  'sim-html-200',
+  'sim-bad-json',
+  'sim-no-usage',
+  'sim-empty',
+];
+
+/** The configuration of a gateway whose every vendor is the simulator at `simUrl`: the YAML text of a configuration file. */
+export function simConfig(simUrl: string): string {
+  const sold = [...new Set(models.map(({ vendor }) => vendor))];
+  return [
+    'groups:',
+    '  - { name: default, price_multiplier: 1.0 }',
+    'models:',
+    ...models.map(modelLine),
+    ...demoScenarios.map(
+      (id) => `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
+    ),
+    'channels:',
+    ...sold.flatMap((vendor) => channelLines(vendor, simUrl)),
+    ...scenarioChannels(simUrl),
+    '',
+  ].join('\n');
+}
+
+function modelLine({ id, ownedBy, context, outputMax, prices: [input, cached, output], sees }: SimModel): string {
+  const modalities = `{ in: [text${sees ? ', image' : ''}], out: [text] }`;
+  const price = `{ input: ${input}, cached_input: ${cached}, output: ${output} }`;
+  return `  - { id: ${id}, owned_by: ${ownedBy}, kind: chat, context: ${context}, max_output: ${outputMax}, modalities: ${modalities}, price: ${price} }`;
+}
+
+function channelLines(vendor: string, simUrl: string): string[] {
+  const listed = models.filter((model) => model.vendor === vendor).map(({ id, upstream }) => `{ id: ${id}, upstream: ${upstream} }`);
+  return [
+    `  - { name: sim-${vendor}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: sk-sim-${vendor}, groups: [default], models: [${listed.join(', ')}] }`,
+  ];
+}
+
+/** Each scenario in a channel of its own, so that one that parks its channel leaves the others alone. */
+function scenarioChannels(simUrl: string): string[] {
+  return demoScenarios.map(
+    (id) =>
+      `  - { name: ${id}, vendor: openai, base_url: "${simUrl}${prefixOf('openai')}", api_key: sk-sim, groups: [default], models: [${id}] }`,
+  );
+}
+
+function prefixOf(vendor: string): string {
+  return vendors.find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
+}
