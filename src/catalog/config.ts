@@ -1,7 +1,8 @@
 import { type Bundled, type BundledModel, defaultUsdRatePpm, loadBundled } from './bundled.ts';
 import { readChannels } from './config-channels.ts';
-import { allContents, fileSchema, groupSchema, modelSchema, settingsSchema, type WrittenModel } from './config-schema.ts';
+import { allContents, fileSchema, groupSchema, modelSchema, priceSchema, settingsSchema, type WrittenModel } from './config-schema.ts';
 import { type ConfigurationContext, type ConfigurationResult, dateOf, defaultGroup, usdRate, usdRateVariable } from './configuration.ts';
+import type { Path } from './problem.ts';
 import { Report } from './report.ts';
 import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
 import { member, reportTwins } from './twins.ts';
@@ -87,8 +88,18 @@ function readModels(list: readonly unknown[], report: Report): readonly ReadMode
   reportTwins(list, ['models'], 'id', report);
   return list.flatMap((item, index) => {
     const model = report.parse(modelSchema, item, ['models', index]);
-    return model === undefined ? [] : [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, ['models', index, 'price']) }];
+    const path = ['models', index, 'price'];
+    if (model !== undefined) return [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, path) }];
+    checkPrice(item, report, path);
+    return [];
   });
+}
+
+/** Of a model with another mistake, the price is looked at all the same. */
+function checkPrice(item: unknown, report: Report, path: Path): void {
+  const kind = modelSchema.shape.kind.safeParse(member(item, 'kind'));
+  const price = priceSchema.safeParse(member(item, 'price'));
+  if (kind.success && price.success) readPrice(kind.data ?? 'chat', price.data, report, path);
 }
 
 function needsBundled(written: readonly ReadModel[], channels: readonly unknown[]): boolean {

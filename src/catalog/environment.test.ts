@@ -61,11 +61,17 @@ describe('environmentConfiguration', () => {
     expect(both.channels.map((channel) => channel.models.get('gpt-3.5-turbo-instruct'))).toEqual(['gpt-6-luna', undefined]);
   });
 
+  it('makes no channel that would have nothing to sell, and says so', async () => {
+    expect(await configure({ OWN_KEY: 'x', OWN_URL: 'http://own.test' })).toMatchObject({
+      channels: [],
+      warnings: ['the bundled list has no models of own: name them in a configuration file'],
+    });
+  });
+
   it('says which address is missing, and refuses a rate that is none', async () => {
     expect((await configure({ OWN_KEY: 'x', DEEPSEEK_API_KEY: 'b' })).warnings).toEqual([
       'OWN_KEY is set, but own needs its address too: OWN_URL',
     ]);
-    expect((await configure({ OWN_KEY: 'x', OWN_URL: 'http://own.test' })).channels).toHaveLength(1);
     await expect(configure({ TOLLGATE_USD_RATE: '-1' })).rejects.toThrow('TOLLGATE_USD_RATE must not be negative');
   });
 });

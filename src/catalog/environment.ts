@@ -21,14 +21,23 @@ export async function environmentConfiguration(context: ConfigurationContext): P
   const rate = written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
   if (typeof rate === 'string') return { ok: false, problems: [{ line: 0, path: usdRateVariable, message: rate }] };
   const reachable = vendors.flatMap((vendor) => reach(vendor, context));
-  if (reachable.length === 0) return { ok: true, configuration: { groups: [defaultGroup], models: [], channels: [], warnings: [] } };
+  if (reachable.length === 0)
+    return { ok: true, configuration: { groups: [defaultGroup], models: [], channels: [], warnings: unreachable(vendors, env) } };
   const bundled = await loadBundled({ usdRatePpm: rate, today: dateOf(context.now) });
   const channels = reachable.map((channel): ChannelFacts => ({ ...channel, models: modelsOf(channel.vendor, bundled, context) }));
   standIn(channels, bundled, context);
-  const sold = new Set(channels.flatMap((channel) => [...channel.models.keys()]));
+  const selling = channels.filter(({ models }) => models.size > 0);
+  const empty = channels.flatMap(({ vendor, models }) =>
+    models.size > 0 ? [] : [`the bundled list has no models of ${vendor}: name them in a configuration file`],
+  );
+  const sold = new Set(selling.flatMap((channel) => [...channel.models.keys()]));
   const models = [...sold].flatMap((id) => bundled.get(id)?.facts ?? []);
-  const warnings = [...unreachable(vendors, env), ...configurationWarnings({ groups: [], models, channels }, [], bundled, { serves })];
-  return { ok: true, configuration: { groups: [defaultGroup], models, channels, warnings } };
+  const warnings = [
+    ...unreachable(vendors, env),
+    ...empty,
+    ...configurationWarnings({ groups: [], models, channels: selling }, [], bundled, { serves }),
+  ];
+  return { ok: true, configuration: { groups: [defaultGroup], models, channels: selling, warnings } };
 }
 
 type Reachable = Omit<ChannelFacts, 'models'>;

@@ -24,8 +24,11 @@ export class Report {
     return this.#source.lineOf(path);
   }
 
+  /** A value whose variable is not set has been reported; what else is wrong with it is no news. */
   add(path: Path, message: string): void {
-    this.#problems.push({ line: this.lineOf(path), path: pathText(path), message });
+    const place = pathText(path);
+    if (!this.#source.problems.some((problem) => problem.path === place))
+      this.#problems.push({ line: this.lineOf(path), path: place, message });
   }
 
   addOutside(path: string, message: string): void {
@@ -39,16 +42,8 @@ export class Report {
     for (const issue of result.error.issues) {
       const at = [...path, ...issue.path];
       const unknown = issue.code === 'unrecognized_keys' ? issue.keys : undefined;
-      issue.message
-        .split('\n')
-        .forEach((message, index) => this.#once(unknown === undefined ? at : [...at, unknown[index] ?? ''], message));
+      issue.message.split('\n').forEach((message, index) => this.add(unknown === undefined ? at : [...at, unknown[index] ?? ''], message));
     }
     return undefined;
-  }
-
-  /** A variable that is not set has been reported; that its place is empty is no news. */
-  #once(path: Path, message: string): void {
-    const place = pathText(path);
-    if (!this.#problems.some((problem) => problem.path === place)) this.add(path, message);
   }
 }

@@ -16,7 +16,6 @@ export interface YamlSource {
 
 /** Aliases can make a small file large; a file of this many values is no configuration. */
 const nodesMax = 500_000;
-const depthMax = 30;
 // A variable stands between two characters of Unicode's private area while YAML is parsed: `${X}` itself is no plain text inside { }.
 const [open, close, escaped] = ['\uE000', '\uE001', '\uE002'];
 const placeholder = new RegExp(`${open}([^${close}]*)${close}|${escaped}`, 'g');
@@ -34,6 +33,8 @@ class Reader {
   readonly #counter = new LineCounter();
   readonly #document;
   readonly #environment: Environment | undefined;
+  /** The maps and lists that are being read: one of them again, by an alias, would never end. */
+  readonly #around = new Set<unknown>();
   #nodes = 0;
 
   constructor(text: string, environment: Environment | undefined) {
@@ -71,10 +72,14 @@ class Reader {
   #plain(node: unknown, path: Path): unknown {
     this.#mark(path, node);
     if (++this.#nodes > nodesMax) return this.#nodes === nodesMax + 1 ? this.#problem([], `has more than ${nodesMax} values`) : undefined;
-    if (isMap(node)) return this.#members(node.items, path);
-    if (isSeq(node)) return node.items.map((item, index) => this.#plain(item, [...path, index]));
-    if (isAlias(node))
-      return path.length > depthMax ? this.#problem(path, 'refers to itself') : this.#plain(node.resolve(this.#document), path);
+    if (this.#around.has(node)) return this.#problem(path, 'refers to itself');
+    if (isAlias(node)) return this.#plain(node.resolve(this.#document), path);
+    if (isMap(node) || isSeq(node)) {
+      this.#around.add(node);
+      const inside = isMap(node) ? this.#members(node.items, path) : node.items.map((item, index) => this.#plain(item, [...path, index]));
+      this.#around.delete(node);
+      return inside;
+    }
     if (!isScalar(node) || node.value === null) return undefined;
     if (typeof node.value === 'boolean') return node.value;
     return this.#substituted(node.source ?? '', path);
@@ -95,13 +100,13 @@ class Reader {
   #substituted(text: string, path: Path): string {
     const environment = this.#environment;
     if (environment === undefined) return text;
-    return text.replace(placeholder, (_, name: string | undefined) => {
+    return text.replace(placeholder, (_, name: string | undefined): string => {
       if (name === undefined) return '${';
       const value = environment[name];
       if (!/^[A-Za-z_]\w*$/.test(name))
         this.#problem(path, `'\${${name}}' does not name an environment variable (a plain \${ is written $\${)`);
       else if (value === undefined || value === '') this.#problem(path, `the environment variable ${name} is not set`);
-      return value ?? '';
+      return value === undefined || value === '' ? `\${${name}}` : value; // something stands there, so that the rest can be checked
     });
   }
 }
