@@ -34,6 +34,8 @@ export interface Charge {
   readonly at: number;
   /** The usage record's columns, in the order of the `RecordTable` that the till was opened with. */
   readonly record: readonly SqlValue[];
+  /** A whole answer that is withheld when the outcome is not `paid`: then nothing is charged for it in the end. Absent: the client has it. */
+  readonly delivered?: false;
 }
 
 /** `paid`: committed, the last byte may leave. `unavailable`: not known to be committed within `settleWaitMs`; the till goes on with it. `refused`: the database will never take it. */
@@ -51,7 +53,7 @@ export interface Reservation {
   extend(more: Nano): Nano;
   /** Like `extend`, but waits up to `waitMs` for at least `minimum`; returns what it got, 0n when there was nothing. */
   extendOrWait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano>;
-  /** Something was delivered (or finished): charge it. Resolves after the commit. `delivered: false` marks a whole answer that is withheld when the outcome is not `paid`. */
+  /** Something was delivered (or finished): charge it. Resolves after the commit. */
   settle(charge: Charge): Promise<Settled>;
   /** Nothing was delivered and nothing is charged. */
   release(): void;
@@ -62,7 +64,7 @@ export interface Till {
   tryReserve(ask: ReserveAsk): Reservation | undefined;
   /** The slow path: draws, calls in, waits its turn. */
   reserve(ask: ReserveAsk, signal: AbortSignal): Promise<Reservation | ReserveRefusal>;
-  /** Spendable for this account as last seen, for shares and for `x-tollgate-max-tokens`. */
+  /** False while the database is away or far behind, and after `close`: then there are no reservations. */
   readonly admitting: boolean;
   /** Stops admission, waits for settlements, returns every float. */
   close(): Promise<void>;

@@ -1,0 +1,170 @@
+import { assert } from '../base/assert.ts';
+import type { Nano } from '../base/money.ts';
+import type { FloatRow } from './scripts/batch.ts';
+import type { Waiter } from './waiting.ts';
+
+/** More than any account has. */
+const unknown: Nano = 1n << 62n;
+/** A refill covers this much of the past. */
+const rateWindowMs = 5_000;
+
+/**
+ * What this process knows of one account, and the part of the account's money that only it may spend.
+ * `free = granted − spent − queued − reserved − returning`, and is never negative.
+ */
+export class Float {
+  readonly account: string;
+  /** The limit with which a limit's account is made; undefined for a user's account. */
+  readonly limit: Nano | undefined;
+  /** As the last batch returned them. */
+  granted: Nano = 0n;
+  spent: Nano = 0n;
+  /** Charges that wait for a batch or are in one. */
+  queued: Nano = 0n;
+  /** Of them: in the batch that is on its way. */
+  charging: Nano = 0n;
+  /** Behind running requests. */
+  reserved: Nano = 0n;
+  /** Being given back by the batch that is on its way. */
+  returning: Nano = 0n;
+  free: Nano = 0n;
+
+  /** Requests that have a reservation here. */
+  running = 0;
+  /** Finished requests whose charge is queued or in a batch. */
+  unsettled = 0;
+  lastUsedMs = 0;
+  readonly waiters: Waiter[] = [];
+  /** What a request without limits reserves from. */
+  readonly alone: readonly [Float] = [this];
+
+  /** Not held by anybody, as last seen: what a draw could get. */
+  spare: Nano = unknown;
+  /** Credits less debits, as last seen. */
+  total: Nano = 0n;
+  /** Held by other processes and by tasks, as last seen. */
+  elsewhere: Nano = 0n;
+  frozen = false;
+  callIn = 0n;
+
+  /** The next batch draws ahead of need, this much at most. */
+  ahead: Nano = 0n;
+  /** The next batch gives back what is free. */
+  givesBack = false;
+  /** What becomes free is given back at once: others want it, or the account has nothing else left. */
+  low = false;
+  /** The batch that last answered a draw. */
+  answeredBy = 0;
+  /** When a draw last got nothing. */
+  lastFailedMs = Number.NEGATIVE_INFINITY;
+
+  #spentBefore: Nano = 0n;
+  #spentLately: Nano = 0n;
+  #windowFromMs = 0;
+
+  constructor(account: string, limit: Nano | undefined) {
+    this.account = account;
+    this.limit = limit;
+  }
+
+  reserve(amount: Nano): void {
+    this.free -= amount;
+    this.reserved += amount;
+    assert(this.free >= 0n, 'no money is reserved twice');
+  }
+
+  release(amount: Nano): void {
+    this.reserved -= amount;
+    this.free += amount;
+    assert(this.reserved >= 0n, 'only what is reserved is released');
+  }
+
+  /** A running request ends: of `reserved` and what is free, `charged` waits for the next batch. */
+  finish(reserved: Nano, charged: Nano, nowMs: number): void {
+    this.reserved -= reserved;
+    this.queued += charged;
+    this.unsettled++;
+    this.free += reserved - charged;
+    assert(this.free >= 0n && this.reserved >= 0n, 'no more is charged than this process has');
+    this.#countSpent(charged, nowMs);
+  }
+
+  /** A queued charge is taken back: it was not delivered, or the database will never take it. */
+  uncharge(amount: Nano): void {
+    this.queued -= amount;
+    this.free += amount;
+  }
+
+  /** A batch is back. Charges and returns of it were named by `charging` and `returning`. */
+  see({ granted, spent, facts }: FloatRow): void {
+    this.granted = granted;
+    this.spent = spent;
+    if (facts === undefined) return;
+    this.total = facts.credits - facts.debits - spent;
+    this.spare = facts.credits - facts.debits - facts.held;
+    this.elsewhere = facts.held - granted;
+    this.frozen = facts.frozen;
+    this.callIn = facts.callIn;
+  }
+
+  /** After `see`, once for each float of a batch. */
+  settle(): void {
+    this.queued -= this.charging;
+    this.charging = 0n;
+    this.returning = 0n;
+    this.free = this.granted - this.spent - this.queued - this.reserved;
+    assert(this.free >= 0n && this.queued >= 0n, 'memory and database agree on what is free');
+  }
+
+  /** The batch was refused: nothing of it has happened. */
+  recall(): void {
+    this.charging = 0n;
+    this.free += this.returning;
+    this.returning = 0n;
+  }
+
+  /** The process is fenced: what it held is somebody else's. Who waits goes on waiting. */
+  forget(): void {
+    this.granted = this.spent = this.queued = this.charging = this.reserved = this.returning = this.free = 0n;
+    this.running = 0;
+    this.unsettled = 0;
+    this.spare = unknown;
+    this.ahead = 0n;
+    this.givesBack = false;
+    this.lastFailedMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** No request or task anywhere has set money of the account aside, so waiting brings nothing. */
+  get isAlone(): boolean {
+    return this.reserved === 0n && this.elsewhere <= 0n;
+  }
+
+  /** Whether the database has said what the account has. */
+  get isKnown(): boolean {
+    return this.spare !== unknown;
+  }
+
+  /** Nobody needs it here. */
+  get isIdle(): boolean {
+    return this.running === 0 && this.unsettled === 0 && this.waiters.length === 0;
+  }
+
+  /** What this account spent here in the last five seconds or so. */
+  refill(nowMs: number): Nano {
+    this.#turnWindow(nowMs);
+    return this.#spentBefore > this.#spentLately ? this.#spentBefore : this.#spentLately;
+  }
+
+  #countSpent(amount: Nano, nowMs: number): void {
+    this.#turnWindow(nowMs);
+    this.#spentLately += amount;
+  }
+
+  #turnWindow(nowMs: number): void {
+    const age = nowMs - this.#windowFromMs;
+    if (age < rateWindowMs) return;
+    this.#spentBefore = age < 2 * rateWindowMs ? this.#spentLately : 0n;
+    this.#spentLately = 0n;
+    this.#windowFromMs = nowMs;
+  }
+}

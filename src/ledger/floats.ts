@@ -1,0 +1,143 @@
+import type { ReserveAsk } from './contract.ts';
+import { Float } from './float.ts';
+import { emptyMove } from './pipeline.ts';
+import type { CallInRow } from './scripts/process.ts';
+import type { Move } from './scripts/move.ts';
+import type { TillSettings } from './settings.ts';
+import { drawEveryMs, type Waiting } from './waiting.ts';
+
+type Floated = readonly [Float, ...Float[]];
+
+/** The accounts that this process holds money of, or has waiters for, and what each of them exchanges with the database. */
+export class Floats {
+  readonly #floats = new Map<string, Float>();
+  readonly #waiting: Waiting;
+  readonly #settings: TillSettings;
+
+  constructor(waiting: Waiting, settings: TillSettings) {
+    this.#waiting = waiting;
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#floats.size;
+  }
+
+  all(): Iterable<Float> {
+    return this.#floats.values();
+  }
+
+  /** The user's first, then the limits'; undefined when one of them is not here. */
+  known({ account, limits }: ReserveAsk): Floated | undefined {
+    const user = this.#floats.get(account);
+    if (user === undefined) return undefined;
+    if (limits.length === 0) return user.alone;
+    const floats: [Float, ...Float[]] = [user];
+    for (const { id } of limits) {
+      const float = this.#floats.get(id);
+      if (float === undefined) return undefined;
+      floats.push(float);
+    }
+    return floats;
+  }
+
+  /** The same, made where they are not. */
+  open({ account, limits }: ReserveAsk): Floated {
+    return [this.#open(account, undefined), ...limits.map(({ id, amount }) => this.#open(id, amount))];
+  }
+
+  renew([user, ...limits]: Floated): Floated {
+    return [this.#open(user.account, user.limit), ...limits.map(({ account, limit }) => this.#open(account, limit))];
+  }
+
+  /** The process is fenced: nothing is held any more. Accounts stay as long as somebody waits. */
+  forget(): void {
+    for (const float of this.#floats.values()) {
+      float.forget();
+      if (float.waiters.length === 0) this.#floats.delete(float.account);
+    }
+  }
+
+  /** What the account draws or gives back with the next batch. */
+  moveOf(float: Float, nowMs: number, liveProcesses: number): Move | undefined {
+    const { account, limit } = float;
+    const ahead = float.ahead;
+    float.ahead = 0n;
+    const need = this.#waiting.needOf(float);
+    const spareParts = 2n * BigInt(liveProcesses);
+    if (need !== undefined) {
+      if (nowMs - float.lastFailedMs < drawEveryMs) return undefined;
+      float.givesBack = false;
+      const refill = float.refill(nowMs);
+      const spare = refill > need.spare ? refill : need.spare;
+      return { ...emptyMove(account), limit, want: need.want, least: need.least, spare, spareParts };
+    }
+    if (float.waiters.length > 0) return undefined;
+    if (float.givesBack || float.low) {
+      float.givesBack = false;
+      if (float.granted - float.spent === 0n && float.granted === 0n) return undefined;
+      const back = float.free;
+      float.free = 0n;
+      float.returning = back;
+      return { ...emptyMove(account), back };
+    }
+    if (ahead === 0n) return undefined;
+    const refill = float.refill(nowMs);
+    return { ...emptyMove(account), limit, spare: refill > ahead ? refill : ahead, spareParts };
+  }
+
+  /** A batch with this move is committed, and the float knows what it brought. */
+  moved(float: Float, move: Move, batch: number, nowMs: number): void {
+    if (move.want === 0n && move.spare === 0n) return;
+    float.answeredBy = batch;
+    float.low = float.frozen || float.spare <= 0n;
+    const need = this.#waiting.needOf(float);
+    if (need !== undefined && (float.frozen || float.spare < need.least)) float.lastFailedMs = nowMs;
+  }
+
+  /** Others want what is idle here: from now on everything that is free goes back, until a draw finds that there is more again. */
+  calledIn(rows: readonly CallInRow[]): readonly Float[] {
+    const called: Float[] = [];
+    for (const { account, callIn, frozen } of rows) {
+      const float = this.#floats.get(account);
+      if (float === undefined) continue;
+      float.frozen = frozen;
+      if (callIn <= float.callIn && !frozen) continue;
+      float.callIn = callIn;
+      float.low = true;
+      called.push(float);
+    }
+    return called;
+  }
+
+  /** Accounts whose money goes back because nobody has used it for a while, or there are too many of them. */
+  unused(nowMs: number): readonly Float[] {
+    const unused: Float[] = [];
+    const before = nowMs - this.#settings.idleMs;
+    for (const float of this.#floats.values()) {
+      if (!float.isIdle || float.lastUsedMs > before) continue;
+      if (float.granted === 0n) this.dropEmpty(float);
+      else unused.push(float);
+    }
+    const excess = this.#floats.size - unused.length - this.#settings.accountsHeldMax;
+    if (excess > 0) {
+      const idle = [...this.#floats.values()].filter((float) => float.isIdle && float.lastUsedMs > before);
+      unused.push(...idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(0, excess));
+    }
+    for (const float of unused) float.givesBack = true;
+    return unused;
+  }
+
+  dropEmpty(float: Float): void {
+    if (float.granted === 0n && float.isIdle) this.#floats.delete(float.account);
+  }
+
+  #open(account: string, limit: Float['limit']): Float {
+    let float = this.#floats.get(account);
+    if (float === undefined) {
+      float = new Float(account, limit);
+      this.#floats.set(account, float);
+    }
+    return float;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Nano } from '../base/money.ts';
+import type { Database } from '../storage/database.ts';
+import * as scripts from './scripts/account.ts';
+import { fence, fenceAll, sweep } from './scripts/process.ts';
+import { integer, text } from './scripts/read.ts';
+
+/** Money of one account. `balance` is what the user is shown; `spendable` is what nobody holds at this moment. */
+export interface Balance {
+  readonly account: string;
+  readonly balance: Nano;
+  readonly spendable: Nano;
+  readonly frozen: boolean;
+}
+
+/** An account for a user, or the other side of the operator's transfers (`wallet:…`). Does nothing when it is there. */
+export function createAccount(database: Database, id: string, kind: 'user' | 'operator' = 'user'): Promise<void> {
+  return database.transact(() => scripts.createAccount({ id, kind }));
+}
+
+/** Credits a user's account, once for each `id`. Throws a `DatabaseError`; may be repeated with the same id. */
+export async function credit(database: Database, input: scripts.Credit): Promise<scripts.Credited> {
+  try {
+    return await database.transact(() => scripts.credit(input));
+  } catch (error) {
+    if (error instanceof scripts.NoSuchAccount) return 'no_account';
+    throw error;
+  }
+}
+
+/** Pays a charge back, wholly or in part, once for each `id`, and never more than was charged. */
+export function refund(database: Database, input: scripts.Refund): Promise<scripts.Refunded> {
+  return database.transact(() => scripts.refund(input));
+}
+
+/** False when there is no such account. Effective in every process within a second. */
+export function freeze(database: Database, account: string, frozen: boolean): Promise<boolean> {
+  return database.transact(() => scripts.freeze({ account, frozen }));
+}
+
+export function changeLimit(database: Database, id: string, amount: Nano): Promise<void> {
+  return database.transact(() => scripts.changeLimit({ id, amount }));
+}
+
+const balanceColumns = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spendable,
+  a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance FROM account a`;
+
+/** Undefined when there is no such user's account. */
+export async function balance(database: Database, account: string): Promise<Balance | undefined> {
+  const [row] = await database.query(`${balanceColumns} WHERE a.id=$1 AND a.kind='user'`, [account]);
+  return row && balanceOf(row);
+}
+
+/** All users' accounts, by id. */
+export async function balances(database: Database): Promise<readonly Balance[]> {
+  return (await database.query(`${balanceColumns} WHERE a.kind='user' ORDER BY a.id`)).map(balanceOf);
+}
+
+function balanceOf(row: Parameters<typeof integer>[0]): Balance {
+  return {
+    account: text(row, 'id'),
+    balance: integer(row, 'balance'),
+    spendable: integer(row, 'spendable'),
+    frozen: integer(row, 'frozen') !== 0n,
+  };
+}
+
+/** For whoever knows that this process is dead (a worker's exit event): its floats are back at once, not after 15 s of silence. */
+export async function releaseProcess(database: Database, id: string): Promise<void> {
+  await database.transact(() => fence({ id }));
+  while (!(await database.transact(() => sweep({ id })))) continue;
+}
+
+/** For whoever holds the only lock on a SQLite file, or has restored a backup: no process lives, so all floats are back before the first request. */
+export async function releaseAllProcesses(database: Database): Promise<void> {
+  for (const id of await database.transact(fenceAll)) await releaseProcess(database, id);
+}

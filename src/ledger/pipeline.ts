@@ -1,0 +1,279 @@
+import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Nano } from '../base/money.ts';
+import type { Random } from '../base/random.ts';
+import { pause, type Timers } from '../base/timers.ts';
+import type { Database } from '../storage/database.ts';
+import type { Charge, RecordTable, Settled } from './contract.ts';
+import type { Float } from './float.ts';
+import { isFinal, retryMs } from './known.ts';
+import type { BatchInput, BatchReply, ChargeRow, FloatRow, Spend } from './scripts/batch.ts';
+import type { Move } from './scripts/move.ts';
+
+/** One finished request on its way into the database. */
+export interface Item {
+  charge: Charge;
+  readonly user: Float;
+  /** What the user pays; the rest of the cost is shortfall. */
+  amount: Nano;
+  readonly limits: readonly Float[];
+  /** What each limit's float pays of it; the rest is charged to the limit directly. */
+  onLimits: readonly Nano[];
+  readonly queuedAtMs: number;
+  /** Whoever settled was told that the outcome is not known yet. */
+  answered: boolean;
+  readonly resolve: (settled: Settled) => void;
+}
+
+/** One transaction: built once, sent unchanged until its outcome is known. */
+export interface Batch {
+  readonly number: number;
+  readonly items: readonly Item[];
+  readonly floats: ReadonlyMap<string, Float>;
+  readonly input: BatchInput;
+}
+
+/** What the pipeline tells the till. */
+export interface PipelineEvents {
+  /** What this float draws or gives back with the batch that is being built. */
+  moveOf(float: Float): Move | undefined;
+  /** It is committed; the floats have been brought up to date. `atMs`: when at the latest the database had not committed it yet. */
+  committed(batch: Batch, atMs: number): void;
+  refused(item: Item, error: unknown): void;
+  /** A draw or return that the database will never do: a bug of ours. */
+  stuck(float: Float, error: unknown): void;
+  /** Nothing more will be committed under this process's id. */
+  fenced(how: 'fenced' | 'behind'): void;
+  /** Charges that the fenced process has not committed, or perhaps has. */
+  orphaned(items: readonly Item[]): void;
+  unknown(error: unknown): void;
+}
+
+export interface PipelineOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly records: RecordTable;
+  readonly batchItemsMax: number;
+}
+
+/** The one way of this process's money into the database: at most one batch at a time (R1). What queues meanwhile is the next. */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #events: PipelineEvents;
+  readonly #procedure: string;
+  readonly #queue: Item[] = [];
+  readonly #moving = new Set<Float>();
+  #process: string | undefined;
+  #seq = 0n;
+  #built = 0;
+  #lastBuiltMs = Number.NEGATIVE_INFINITY;
+  #inFlight: readonly Item[] = [];
+  #running: Promise<void> | undefined;
+  #beats = false;
+
+  constructor(options: PipelineOptions, events: PipelineEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#procedure = options.database.dialect === 'sqlite' ? 'till.batch' : 'till.batch-at-once';
+  }
+
+  /** Batches built so far. */
+  get built(): number {
+    return this.#built;
+  }
+
+  /** When the last batch was built: the last sign of life, unless it is still under way. */
+  get lastBuiltMs(): number {
+    return this.#lastBuiltMs;
+  }
+
+  /** Charges that are not known to be committed. */
+  get unsettled(): number {
+    return this.#queue.length + this.#inFlight.length;
+  }
+
+  /** From now on batches go under this id, whose row is new. */
+  start(process: string): void {
+    this.#process = process;
+    this.#seq = 0n;
+    this.#wake();
+  }
+
+  /** Nothing more is sent. */
+  stop(): void {
+    this.#process = undefined;
+  }
+
+  enqueue(item: Item): void {
+    this.#queue.push(item);
+    this.#wake();
+  }
+
+  /** The float wants to draw or give back. */
+  move(float: Float): void {
+    this.#moving.add(float);
+    this.#wake();
+  }
+
+  /** An empty batch, if nothing else is to be sent: the sign of life. */
+  beat(): void {
+    this.#beats = true;
+    this.#wake();
+  }
+
+  /** Charges by age, those under way first. `sent`: whether a batch with it may be in the database already. */
+  *waiting(): Iterable<{ readonly item: Item; readonly sent: boolean }> {
+    for (const item of this.#inFlight) yield { item, sent: true };
+    for (const item of this.#queue) yield { item, sent: false };
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  #wake(): void {
+    if (this.#process !== undefined) this.#running ??= Promise.resolve().then(() => this.#run());
+  }
+
+  async #run(): Promise<void> {
+    while (this.#process !== undefined && (this.#queue.length > 0 || this.#moving.size > 0 || this.#beats)) {
+      const items = this.#queue.splice(0, this.#options.batchItemsMax);
+      const moving = this.#takeMoving();
+      const moves = moving.flatMap((float) => this.#events.moveOf(float) ?? []);
+      if (items.length === 0 && moves.length === 0 && !this.#beats) continue;
+      this.#beats = false;
+      this.#inFlight = items;
+      await this.#deliver(items, moves, moving);
+      this.#inFlight = [];
+    }
+    this.#running = undefined;
+  }
+
+  #takeMoving(): Float[] {
+    if (this.#moving.size === 0) return [];
+    const taken: Float[] = [];
+    for (const float of this.#moving) {
+      if (taken.length === this.#options.batchItemsMax) break;
+      this.#moving.delete(float);
+      taken.push(float);
+    }
+    return taken;
+  }
+
+  /** Until it is known what became of it. */
+  async #deliver(items: readonly Item[], moves: readonly Move[], moving: readonly Float[]): Promise<void> {
+    assert(this.#process !== undefined, 'batches are sent by a live process');
+    const batch = this.#build(this.#process, items, moves, moving);
+    const { database, clock, random, timers } = this.#options;
+    const firstSentMs = clock.monotonicMs();
+    for (let attempt = 0; ; attempt++) {
+      const sentMs = clock.monotonicMs();
+      let reply: BatchReply;
+      try {
+        reply = await database.call(this.#procedure, batch.input);
+      } catch (error) {
+        if (isFinal(error)) return this.#poisoned(batch, moves, moving, error);
+        this.#events.unknown(error);
+        await pause(timers, retryMs(attempt, random));
+        continue;
+      }
+      return this.#conclude(batch, reply, reply.outcome === 'ok' ? sentMs : firstSentMs);
+    }
+  }
+
+  #conclude(batch: Batch, reply: BatchReply, atMs: number): void {
+    if (reply.outcome === 'fenced' || reply.outcome === 'behind') {
+      this.#process = undefined;
+      this.#moving.clear();
+      this.#events.fenced(reply.outcome);
+      this.#events.orphaned([...batch.items, ...this.#queue.splice(0)]);
+      return;
+    }
+    this.#seq++;
+    for (const row of reply.floats) this.#floatOf(batch, row).see(row);
+    for (const float of batch.floats.values()) float.settle();
+    this.#events.committed(batch, atMs);
+  }
+
+  #floatOf(batch: Batch, { account }: FloatRow): Float {
+    const float = batch.floats.get(account);
+    assert(float, 'a batch answers for its own accounts');
+    return float;
+  }
+
+  /** The database will never take this batch. Its parts go one by one, so that only the guilty one is refused (till.md §6). */
+  async #poisoned(batch: Batch, moves: readonly Move[], moving: readonly Float[], error: unknown): Promise<void> {
+    const { items } = batch;
+    for (const float of batch.floats.values()) float.recall();
+    if (items.length + moves.length <= 1) {
+      for (const item of items) this.#events.refused(item, error);
+      for (const move of moves) this.#events.stuck(this.#floatOf(batch, { account: move.account, granted: 0n, spent: 0n }), error);
+      return;
+    }
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i];
+      assert(item, 'an index within bounds');
+      if (this.#process === undefined) return this.#events.orphaned(items.slice(i));
+      await this.#deliver([item], [], []);
+    }
+    for (const float of moving) {
+      const move = this.#process === undefined ? undefined : this.#events.moveOf(float);
+      if (move !== undefined) await this.#deliver([], [move], [float]);
+    }
+  }
+
+  #build(process: string, items: readonly Item[], moves: readonly Move[], moving: readonly Float[]): Batch {
+    const floats = new Map<string, Float>();
+    const direct = new Map<Float, Nano>();
+    for (const float of moving) floats.set(float.account, float);
+    for (const { user, amount, limits, onLimits } of items) {
+      charge(floats, user, amount);
+      for (let i = 0; i < limits.length; i++) {
+        const limit = limits[i];
+        const paid = onLimits[i];
+        if (limit === undefined || paid === undefined) continue;
+        charge(floats, limit, paid);
+        if (amount > paid) direct.set(limit, (direct.get(limit) ?? 0n) + amount - paid);
+      }
+    }
+    const spends: Spend[] = [];
+    for (const float of floats.values()) {
+      if (float.charging > 0n) spends.push({ account: float.account, amount: float.charging });
+    }
+    this.#built++;
+    this.#lastBuiltMs = this.#options.clock.monotonicMs();
+    const input: BatchInput = {
+      process,
+      seq: this.#seq,
+      charges: items.map(chargeRow),
+      spends,
+      moves: withDirect(moves, direct),
+      records: this.#options.records,
+    };
+    return { number: this.#built, items, floats, input };
+  }
+}
+
+function charge(floats: Map<string, Float>, float: Float, amount: Nano): void {
+  if (float.charging === 0n) floats.set(float.account, float);
+  float.charging += amount;
+}
+
+function chargeRow({ charge: { id, cost, code, at, record }, user, amount }: Item): ChargeRow {
+  return { id, account: user.account, amount, cost, code, at, record };
+}
+
+export function emptyMove(account: string): Move {
+  return { account, limit: undefined, want: 0n, least: 0n, spare: 0n, spareParts: 1n, back: 0n, direct: 0n };
+}
+
+/** All account rows of a batch by ascending id: the order in which everybody locks them (R11). */
+function withDirect(moves: readonly Move[], direct: ReadonlyMap<Float, Nano>): readonly Move[] {
+  if (moves.length + direct.size === 0) return moves;
+  const all = new Map(moves.map((move) => [move.account, move]));
+  for (const [{ account }, amount] of direct) all.set(account, { ...(all.get(account) ?? emptyMove(account)), direct: amount });
+  return [...all.values()].sort((a, b) => (a.account < b.account ? -1 : 1));
+}

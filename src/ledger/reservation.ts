@@ -1,0 +1,146 @@
+import { assert } from '../base/assert.ts';
+import type { Nano } from '../base/money.ts';
+import type { Charge, Reservation, Settled } from './contract.ts';
+import type { Float } from './float.ts';
+import type { Demand } from './share.ts';
+
+/** At the end of a request that cost more than was reserved, the rest is waited for this long. */
+const overrunWaitMs = 500;
+
+/** A place in the queue for money. */
+export interface Wait {
+  /** What was taken from each float; 0n for nothing, also after `leave`. */
+  readonly taken: Promise<Nano>;
+  leave(): void;
+}
+
+/** What a reservation needs of its till. */
+export interface Counter {
+  /** Changes when the process was fenced: what was reserved before is not backed any more. */
+  readonly epoch: number;
+  /** This process's floats of today for the same accounts. */
+  renew(floats: readonly [Float, ...Float[]]): readonly [Float, ...Float[]];
+  /** More was taken than the next request or slice will find: a draw ahead of need. */
+  drawAhead(float: Float, amount: Nano): void;
+  /** Something has become free. */
+  freed(float: Float): void;
+  /** `take` is called when there is something, and must take it from each float. */
+  wait(floats: readonly [Float, ...Float[]], demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait;
+  charge(charge: Charge, floats: readonly [Float, ...Float[]], reserved: Nano): Promise<Settled>;
+  chargeLate(charge: Charge, floats: readonly [Float, ...Float[]]): Promise<Settled>;
+}
+
+/** See `Reservation`. The same amount is reserved of the user's float and of each limit's. */
+export class HeldReservation implements Reservation {
+  amount: Nano;
+  readonly #counter: Counter;
+  #floats: readonly [Float, ...Float[]];
+  #epoch: number;
+  #waits: Wait | undefined;
+  #ended = false;
+
+  /** `amount` has been taken from the floats already. */
+  constructor(counter: Counter, floats: readonly [Float, ...Float[]], amount: Nano) {
+    this.#counter = counter;
+    this.#floats = floats;
+    this.#epoch = counter.epoch;
+    this.amount = amount;
+  }
+
+  extend(more: Nano): Nano {
+    if (this.#ended || more <= 0n || !this.#isBacked()) return 0n;
+    return this.#take(more);
+  }
+
+  async extendOrWait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
+    const got = this.extend(more);
+    if (got >= minimum || this.#ended) return got;
+    return got + (await this.#wait(more - got, minimum - got, waitMs));
+  }
+
+  settle(charge: Charge): Promise<Settled> {
+    assert(charge.cost >= 0n, 'nobody is paid for a request');
+    this.#end();
+    if (charge.cost > this.amount || this.#epoch !== this.#counter.epoch) return this.#settleSlowly(charge);
+    return this.#counter.charge(charge, this.#floats, this.amount);
+  }
+
+  release(): void {
+    if (this.#ended) return;
+    this.#end();
+    if (this.#epoch !== this.#counter.epoch) return;
+    for (const float of this.#floats) {
+      float.release(this.amount);
+      float.running--;
+    }
+    for (const float of this.#floats) this.#counter.freed(float);
+  }
+
+  /** After a fence, reserves once more what it had, if that is there; without it, it goes on unbacked (till.md §6). */
+  #isBacked(): boolean {
+    if (this.#epoch === this.#counter.epoch) return true;
+    const floats = this.#counter.renew(this.#floats);
+    if (floats.some((float) => float.free < this.amount || float.frozen)) return false;
+    for (const float of floats) {
+      float.reserve(this.amount);
+      float.running++;
+    }
+    this.#floats = floats;
+    this.#epoch = this.#counter.epoch;
+    return true;
+  }
+
+  /** At once, what is there; nothing while others wait for it. */
+  #take(more: Nano): Nano {
+    let got = more;
+    for (const { free, frozen, waiters } of this.#floats) {
+      if (frozen || waiters.length > 0) return 0n;
+      if (free < got) got = free;
+    }
+    if (got > 0n) {
+      for (const float of this.#floats) float.reserve(got);
+      this.amount += got;
+    }
+    for (const float of this.#floats) if (float.free < more) this.#counter.drawAhead(float, more);
+    return got;
+  }
+
+  /** Unbacked, it waits for all that it should have. A fence in the meantime begins the wait anew. */
+  async #wait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
+    const epoch = this.#counter.epoch;
+    const backed = this.#isBacked();
+    const before = backed ? this.amount : 0n;
+    const behind = this.amount - before;
+    const floats = backed ? this.#floats : this.#counter.renew(this.#floats);
+    const demand: Demand = { want: behind + more, minimum: behind + minimum, shape: 'stream' };
+    this.#waits = this.#counter.wait(floats, demand, waitMs, (amount) => {
+      for (const float of floats) {
+        float.reserve(amount);
+        if (!backed) float.running++;
+      }
+      this.#floats = floats;
+      this.#epoch = epoch;
+      this.amount = before + amount;
+    });
+    const taken = await this.#waits.taken;
+    this.#waits = undefined;
+    if (taken === 0n && epoch !== this.#counter.epoch) return this.#wait(more, minimum, waitMs);
+    return taken > behind ? taken - behind : 0n;
+  }
+
+  #end(): void {
+    assert(!this.#ended, 'a reservation ends once');
+    this.#ended = true;
+    this.#waits?.leave();
+  }
+
+  async #settleSlowly(charge: Charge): Promise<Settled> {
+    if (charge.cost > this.amount && this.#isBacked()) {
+      const missing = charge.cost - this.amount;
+      const got = this.#take(missing);
+      if (got < missing) await this.#wait(missing - got, 1n, overrunWaitMs);
+    }
+    if (this.#isBacked()) return this.#counter.charge(charge, this.#floats, this.amount);
+    return this.#counter.chargeLate(charge, this.#floats);
+  }
+}

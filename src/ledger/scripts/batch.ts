@@ -1,0 +1,153 @@
+import { assert } from '../../base/assert.ts';
+import type { Nano } from '../../base/money.ts';
+import { DatabaseError, type Row, type Script, type SqlValue, type Statement } from '../../storage/database.ts';
+import { arrayLiteral } from './array-literal.ts';
+import { type AccountFacts, lockAccount, type Move, moveMoney } from './move.ts';
+import { integer, text } from './read.ts';
+
+/** One charge and its usage record. `amount` ≤ `cost`; the rest is the operator's shortfall. */
+export interface ChargeRow {
+  readonly id: string;
+  readonly account: string;
+  readonly amount: Nano;
+  readonly cost: Nano;
+  readonly code: string;
+  readonly at: number;
+  readonly record: readonly SqlValue[];
+}
+
+/** What one account's float of this process pays for in this batch: users and limits alike. */
+export interface Spend {
+  readonly account: string;
+  readonly amount: Nano;
+}
+
+/** Everything that one process wants to have done in one transaction. `seq` is the process row's before it. */
+export interface BatchInput {
+  readonly process: string;
+  readonly seq: bigint;
+  readonly charges: readonly ChargeRow[];
+  readonly spends: readonly Spend[];
+  /** By ascending account: the order in which everybody locks account rows (R11). */
+  readonly moves: readonly Move[];
+  /** The usage record's own columns. */
+  readonly records: { readonly table: string; readonly columns: readonly { readonly name: string; readonly type: 'text' | 'bigint' }[] };
+}
+
+/** A float as the database has it; `facts` when the account row was read as well. */
+export interface FloatRow {
+  readonly account: string;
+  readonly granted: Nano;
+  readonly spent: Nano;
+  readonly facts?: AccountFacts;
+}
+
+/** `done`: it had been committed before · `fenced`: nothing happened, and never will · `behind`: the database has forgotten batches. */
+export type BatchReply =
+  | { readonly outcome: 'ok' | 'done'; readonly floats: readonly FloatRow[] }
+  | { readonly outcome: 'fenced' }
+  | { readonly outcome: 'behind' };
+
+/** Fence, idempotency number and heartbeat in one statement (R2): without its row nothing else of a batch happens. */
+const claim = 'UPDATE process SET seq=seq+1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id';
+
+/** The batch as a procedure where every statement is a function call away: SQLite's thread. */
+export function* batchStepByStep(input: BatchInput): Script<BatchReply> {
+  const claimed = yield { sql: claim, params: [input.process, input.seq] };
+  if (claimed.length === 0) return yield* whatBecameOf(input);
+  const floats: FloatRow[] = [];
+  for (const { account, amount } of input.spends) {
+    const [row] = yield {
+      sql: 'UPDATE till_float SET spent=spent+$1 WHERE process=$2 AND account=$3 RETURNING account, granted, spent',
+      params: [amount, input.process, account],
+    };
+    assert(row, 'a process that is not fenced has its floats');
+    floats.push(floatRow(row));
+  }
+  const insertRecord = recordInsert(input.records);
+  for (const { id, account, amount, cost, code, at, record } of input.charges) {
+    yield {
+      sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
+      params: [id, account, amount, code, at],
+    };
+    yield { sql: insertRecord, params: [id, account, cost, cost - amount, ...record] };
+  }
+  for (const move of input.moves) floats.push(yield* moveMoney(input.process, move));
+  return { outcome: 'ok', floats };
+}
+
+/** The batch over a network: charges are one statement, and without moves that is all there is, committed by itself. */
+export function* batchAtOnce(input: BatchInput): Script<BatchReply> {
+  const statement = input.charges.length === 0 ? { sql: claim, params: [input.process, input.seq] } : chargeAtOnce(input);
+  const rows = yield input.moves.length === 0 ? { ...statement, autocommit: true } : statement;
+  const [first] = rows;
+  if (first === undefined || first['alive'] === 0n) return yield* whatBecameOf(input);
+  const floats = input.spends.length === 0 ? [] : rows.map(floatRow);
+  for (const move of input.moves) floats.push(yield* moveMoney(input.process, move));
+  return { outcome: 'ok', floats };
+}
+
+/**
+ * One statement for all charges. A float that is missing under a process that is not fenced is a bug, and must fail the statement:
+ * hence the division.
+ */
+function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): Statement {
+  const names = records.columns.map(({ name }) => name);
+  const arrays = records.columns.map(({ type }, i) => `$${i + 11}::${type}[]`);
+  const more = (list: readonly string[]) => list.map((item) => `, ${item}`).join('');
+  return {
+    sql: `WITH p AS (UPDATE process SET seq=seq+1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id),
+      s AS (SELECT s.account, s.n FROM unnest($3::text[], $4::bigint[]) AS s(account, n), p),
+      f AS (UPDATE till_float SET spent=till_float.spent+s.n FROM s WHERE till_float.process=$1 AND till_float.account=s.account
+        RETURNING till_float.account, till_float.granted, till_float.spent),
+      i AS (SELECT i.* FROM unnest($5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[]${more(arrays)})
+        AS i(id, account, amount, cost, code, at${more(names.map((_, i) => `c${i}`))}), p),
+      t AS (INSERT INTO transfer (id, debit, credit, amount, code, at) SELECT id, account, 'revenue', amount, code, at FROM i),
+      u AS (INSERT INTO ${records.table} (id, account, cost, shortfall${more(names)})
+        SELECT id, account, cost, cost-amount${more(names.map((_, i) => `c${i}`))} FROM i)
+      SELECT (SELECT count(*) FROM p) AS alive, f.account, f.granted, f.spent,
+        1 / (CASE WHEN (SELECT count(*) FROM f) = (SELECT count(*) FROM s) THEN 1 ELSE 0 END) AS whole
+      FROM (SELECT 1) AS one LEFT JOIN f ON true`,
+    params: [
+      process,
+      seq,
+      arrayLiteral(spends.map(({ account }) => account)),
+      arrayLiteral(spends.map(({ amount }) => amount)),
+      arrayLiteral(charges.map(({ id }) => id)),
+      arrayLiteral(charges.map(({ account }) => account)),
+      arrayLiteral(charges.map(({ amount }) => amount)),
+      arrayLiteral(charges.map(({ cost }) => cost)),
+      arrayLiteral(charges.map(({ code }) => code)),
+      arrayLiteral(charges.map(({ at }) => at)),
+      ...names.map((_, i) => arrayLiteral(charges.map(({ record }) => record[i] ?? null))),
+    ],
+  };
+}
+
+export function recordInsert({ table, columns }: BatchInput['records']): string {
+  const names = columns.map(({ name }) => `, ${name}`).join('');
+  const places = columns.map((_, i) => `, $${i + 5}`).join('');
+  return `INSERT INTO ${table} (id, account, cost, shortfall${names}) VALUES ($1, $2, $3, $4${places})`;
+}
+
+/**
+ * The process row did not move. Touching it keeps whoever would fence it away until the floats are read; a sweep can therefore not have
+ * begun when they are.
+ */
+function* whatBecameOf(input: BatchInput): Script<BatchReply> {
+  const [row] = yield { sql: 'UPDATE process SET seq=seq WHERE id=$1 AND fenced=0 RETURNING seq', params: [input.process] };
+  if (row === undefined) return { outcome: 'fenced' };
+  const seq = integer(row, 'seq');
+  if (seq === input.seq) throw new DatabaseError('busy', 'the batch may be sent now');
+  if (seq !== input.seq + 1n) return { outcome: 'behind' };
+  const floats: FloatRow[] = [];
+  for (const { account } of [...input.spends, ...input.moves]) {
+    const { granted, spent, ...facts } = yield* lockAccount(input.process, account);
+    floats.push({ account, granted, spent, facts });
+  }
+  return { outcome: 'done', floats };
+}
+
+function floatRow(row: Row): FloatRow {
+  return { account: text(row, 'account'), granted: integer(row, 'granted'), spent: integer(row, 'spent') };
+}

@@ -1,0 +1,75 @@
+import { assert } from '../../base/assert.ts';
+import type { Nano } from '../../base/money.ts';
+import type { Script } from '../../storage/database.ts';
+import { type BatchInput, recordInsert } from './batch.ts';
+import { integer, text } from './read.ts';
+
+export interface Hold {
+  /** The task's id. */
+  readonly id: string;
+  readonly account: string;
+  readonly amount: Nano;
+  readonly at: number;
+}
+
+/** Open ends exactly once, by one of these. */
+export type HoldEnd =
+  | { readonly state: 'voided' }
+  | {
+      readonly state: 'posted';
+      readonly cost: Nano;
+      readonly code: string;
+      readonly at: number;
+      readonly record: BatchInput['records'] & { readonly values: readonly (string | bigint | number | null)[] };
+    };
+
+export interface HoldEnded {
+  readonly posted: Nano;
+  readonly shortfall: Nano;
+}
+
+/**
+ * Sets money aside for work that outlives its request. `insufficient`: others' idle floats were called in, ask again. To be yielded in the
+ * transaction that makes the task, which is committed before the vendor is asked.
+ */
+export function* openHold({ id, account, amount, at }: Hold): Script<'open' | 'insufficient'> {
+  assert(amount > 0n, 'a hold is more than nothing');
+  const held = yield {
+    sql: "UPDATE account SET held=held+$2 WHERE id=$1 AND kind='user' AND frozen=0 AND debits+held+$2<=credits RETURNING id",
+    params: [account, amount],
+  };
+  if (held.length === 0) {
+    yield { sql: 'UPDATE account SET call_in=call_in+1 WHERE id=$1', params: [account] };
+    return 'insufficient';
+  }
+  yield {
+    sql: "INSERT INTO hold (id, account, amount, state, made_at) VALUES ($1, $2, $3, 'open', $4)",
+    params: [id, account, amount, at],
+  };
+  return 'open';
+}
+
+/**
+ * Ends a hold: posted (charged up to what it holds and what is free beside it) or voided. To be yielded in the transaction that ends the task.
+ * Undefined when it had ended before: nothing changes.
+ */
+export function* endHold(id: string, end: HoldEnd): Script<HoldEnded | undefined> {
+  const [hold] = yield { sql: "UPDATE hold SET state=$2 WHERE id=$1 AND state='open' RETURNING account, amount", params: [id, end.state] };
+  if (hold === undefined) return undefined;
+  const account = text(hold, 'account');
+  const amount = integer(hold, 'amount');
+  const [row] = yield { sql: 'UPDATE account SET id=id WHERE id=$1 RETURNING credits, debits, held', params: [account] };
+  const available = amount + integer(row, 'credits') - integer(row, 'debits') - integer(row, 'held');
+  const cost = end.state === 'posted' ? end.cost : 0n;
+  const posted = cost < available ? cost : available;
+  yield { sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1', params: [account, amount, posted] };
+  if (end.state === 'posted') {
+    yield { sql: 'UPDATE hold SET posted=$2 WHERE id=$1', params: [id, posted] };
+    yield {
+      sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
+      params: [id, account, posted, end.code, end.at],
+    };
+    yield { sql: recordInsert(end.record), params: [id, account, cost, cost - posted, ...end.record.values] };
+  }
+  return { posted, shortfall: cost - posted };
+}

@@ -1,0 +1,72 @@
+import type { Script } from '../../storage/database.ts';
+import { integer, text } from './read.ts';
+
+/** Floats given back in one transaction: a sweep must not keep accounts locked for long. */
+export const sweepFloatsMax = 100;
+
+export interface ProcessRow {
+  readonly id: string;
+  readonly seq: bigint;
+  readonly fenced: boolean;
+}
+
+export interface CallInRow {
+  readonly account: string;
+  readonly callIn: bigint;
+  readonly frozen: boolean;
+}
+
+/** Repeatable until it is known to be there. Ids are random and never used again. */
+export function* start({ id, at }: { readonly id: string; readonly at: number }): Script<void> {
+  yield { sql: 'INSERT INTO process (id, seq, fenced, started_at) VALUES ($1, 0, 0, $2) ON CONFLICT (id) DO NOTHING', params: [id, at] };
+}
+
+export function* look(): Script<readonly ProcessRow[]> {
+  const rows = yield { sql: 'SELECT id, seq, fenced FROM process ORDER BY id', params: [], autocommit: true };
+  return rows.map((row) => ({ id: text(row, 'id'), seq: integer(row, 'seq'), fenced: integer(row, 'fenced') !== 0n }));
+}
+
+/** Who asks for the accounts on which this process has floats. */
+export function* lookForCalls({ process }: { readonly process: string }): Script<readonly CallInRow[]> {
+  const rows = yield {
+    sql: 'SELECT a.id, a.call_in, a.frozen FROM till_float f JOIN account a ON a.id=f.account WHERE f.process=$1 AND f.granted>f.spent',
+    params: [process],
+    autocommit: true,
+  };
+  return rows.map((row) => ({ account: text(row, 'id'), callIn: integer(row, 'call_in'), frozen: integer(row, 'frozen') !== 0n }));
+}
+
+/** Compare and set on the `seq` that was seen (R4): a process that has committed meanwhile is alive. Without `seq`: whatever it did, as by its own parent or itself. */
+export function* fence({ id, seq }: { readonly id: string; readonly seq?: bigint }): Script<boolean> {
+  const rows = yield seq === undefined
+    ? { sql: 'UPDATE process SET fenced=1 WHERE id=$1 AND fenced=0 RETURNING id', params: [id], autocommit: true }
+    : { sql: 'UPDATE process SET fenced=1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id', params: [id, seq], autocommit: true };
+  return rows.length > 0;
+}
+
+/** For whoever knows that no other process lives: the only one on a SQLite file, or a backup just restored. */
+export function* fenceAll(): Script<readonly string[]> {
+  const rows = yield { sql: 'UPDATE process SET fenced=1 RETURNING id', params: [] };
+  return rows.map((row) => text(row, 'id'));
+}
+
+/**
+ * Gives back up to a hundred floats of a fenced process, folding what they spent into the accounts' debits (R5), and the process row with the
+ * last of them. Locking the process row first lets sweepers take turns. True when there is nothing left.
+ */
+export function* sweep({ id }: { readonly id: string }): Script<boolean> {
+  const fenced = yield { sql: 'UPDATE process SET seq=seq WHERE id=$1 AND fenced=1 RETURNING id', params: [id] };
+  if (fenced.length === 0) return true;
+  const rows = yield {
+    sql: `DELETE FROM till_float WHERE process=$1
+      AND account IN (SELECT account FROM till_float WHERE process=$1 ORDER BY account LIMIT ${sweepFloatsMax}) RETURNING account, granted, spent`,
+    params: [id],
+  };
+  const floats = rows.map((row) => ({ account: text(row, 'account'), granted: integer(row, 'granted'), spent: integer(row, 'spent') }));
+  for (const { account, granted, spent } of floats.sort((a, b) => (a.account < b.account ? -1 : 1))) {
+    yield { sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1', params: [account, granted, spent] };
+  }
+  if (floats.length === sweepFloatsMax) return false;
+  yield { sql: 'DELETE FROM process WHERE id=$1', params: [id] };
+  return true;
+}

@@ -1,0 +1,176 @@
+import type { Nano } from '../base/money.ts';
+import type { Charge, RecordTable, Settled } from './contract.ts';
+import type { Errands } from './errands.ts';
+import type { Float } from './float.ts';
+import type { Item, Pipeline } from './pipeline.ts';
+import type { LateInput, LateReply } from './scripts/late.ts';
+import type { TillSettings } from './settings.ts';
+import type { TillEvent, TillStats } from './stats.ts';
+
+const none: readonly Nano[] = [];
+
+export interface SettlingParts {
+  readonly pipeline: Pipeline;
+  readonly errands: Errands;
+  readonly stats: TillStats;
+  readonly settings: TillSettings;
+  readonly records: RecordTable;
+  readonly log: (event: TillEvent) => void;
+}
+
+/** From the end of a request to the answer that its charge is committed. */
+export class Settling {
+  readonly #parts: SettlingParts;
+  /** Settled late: not in a batch, but on their way all the same. */
+  readonly #late = new Set<Item>();
+
+  constructor(parts: SettlingParts) {
+    this.#parts = parts;
+  }
+
+  /** Charges up to what was `reserved`; what is left of it is free again. */
+  charge(charge: Charge, [user, ...limits]: readonly [Float, ...Float[]], reserved: Nano, nowMs: number): Promise<Settled> {
+    const amount = charge.cost < reserved ? charge.cost : reserved;
+    user.finish(reserved, amount, nowMs);
+    let onLimits = none;
+    if (limits.length > 0) {
+      onLimits = limits.map((limit) => {
+        const there = reserved + limit.free;
+        const paid = amount < there ? amount : there;
+        limit.finish(reserved, paid, nowMs);
+        return paid;
+      });
+    }
+    return new Promise((resolve) => {
+      this.#parts.pipeline.enqueue({ charge, user, amount, limits, onLimits, queuedAtMs: nowMs, answered: false, resolve });
+    });
+  }
+
+  /** The process was fenced since the money was reserved: charged to the account itself (R6). */
+  chargeLate(charge: Charge, [user, ...limits]: readonly [Float, ...Float[]], nowMs: number): Promise<Settled> {
+    return new Promise((resolve) => {
+      this.orphaned([{ charge, user, amount: 0n, limits, onLimits: none, queuedAtMs: nowMs, answered: false, resolve }]);
+    });
+  }
+
+  committed(items: readonly Item[]): void {
+    const { stats } = this.#parts;
+    for (const item of items) {
+      const shortfall = item.charge.cost - item.amount;
+      landed(item);
+      stats.settled++;
+      stats.shortfallNano += shortfall;
+      if (item.answered) this.#refundWithheld(item, item.amount);
+      else item.resolve({ outcome: 'paid', amount: item.amount, shortfall });
+    }
+  }
+
+  /** The database will never take this charge: nobody pays, the operator is told. */
+  refused(item: Item, error: unknown): void {
+    item.user.uncharge(item.amount);
+    item.limits.forEach((limit, i) => limit.uncharge(item.onLimits[i] ?? 0n));
+    landed(item);
+    this.#fail(item, error);
+  }
+
+  /** Whether the fenced process had committed them, their ids will tell. */
+  orphaned(items: readonly Item[]): void {
+    for (const item of items) {
+      this.#late.add(item);
+      const input = this.#lateInput(item);
+      this.#parts.errands.add({
+        procedure: 'till.late',
+        input,
+        done: (reply) => this.#lateDone(item, input().charge.cost, reply as LateReply),
+        refused: (error) => {
+          this.#late.delete(item);
+          this.#fail(item, error);
+        },
+      });
+    }
+  }
+
+  /** Charges that were answered already, and that the database may have forgotten: their ids make it safe to settle them again. */
+  again(items: readonly Item[]): void {
+    for (const item of items) {
+      this.#parts.errands.add({ procedure: 'till.late', input: this.#lateInput(item), refused: (error) => this.#fail(item, error) });
+    }
+  }
+
+  /** Tells everybody who has waited too long. The charges go on; those of answers that are now withheld cost nothing in the end. */
+  expire(nowMs: number): void {
+    const before = nowMs - this.#parts.settings.settleWaitMs;
+    for (const { item, sent } of this.#parts.pipeline.waiting()) {
+      if (item.queuedAtMs > before) break;
+      this.#giveUp(item, sent);
+    }
+    for (const item of this.#late) if (item.queuedAtMs <= before) this.#giveUp(item, true);
+  }
+
+  #giveUp(item: Item, sent: boolean): void {
+    if (item.answered) return;
+    item.answered = true;
+    if (item.charge.delivered === false) {
+      this.#parts.stats.undelivered++;
+      if (!sent) withdraw(item);
+    }
+    item.resolve({ outcome: 'unavailable', amount: 0n, shortfall: 0n });
+  }
+
+  /** Read when it is sent, because by then the answer may have been withheld. */
+  #lateInput(item: Item): () => LateInput {
+    const { user, limits } = item;
+    const accounts = limits.map(({ account }) => account);
+    return () => {
+      const { id, cost, code, at, record } = item.charge;
+      return { charge: { id, account: user.account, cost, code, at, record }, limits: accounts, records: this.#parts.records };
+    };
+  }
+
+  #lateDone(item: Item, cost: Nano, { outcome, amount }: LateReply): void {
+    this.#late.delete(item);
+    if (outcome === 'clash') return this.#fail(item, new Error('the id is that of another charge'));
+    this.#parts.stats.late++;
+    const shortfall = cost - amount;
+    if (outcome === 'paid') this.#parts.stats.shortfallNano += shortfall;
+    if (item.answered) this.#refundWithheld(item, amount);
+    else item.resolve({ outcome: 'paid', amount, shortfall });
+  }
+
+  #refundWithheld({ charge: { id, delivered, at } }: Item, amount: Nano): void {
+    if (delivered !== false || amount === 0n) return;
+    this.#parts.errands.add({
+      procedure: 'till.refund',
+      input: () => ({ id: `${id}/refund`, original: id, amount, at }),
+      refused: (error) => this.#parts.log({ event: 'refused', id: `${id}/refund`, error }),
+    });
+  }
+
+  #fail(item: Item, error: unknown): void {
+    const { stats, errands, log } = this.#parts;
+    const { id, cost, code, at } = item.charge;
+    stats.refused++;
+    log({ event: 'refused', id, error });
+    errands.add({
+      procedure: 'till.failed',
+      input: () => ({ charge: { id, account: item.user.account, cost, code, at }, why: String(error) }),
+      refused: (again) => log({ event: 'refused', id, error: again }),
+    });
+    if (!item.answered) item.resolve({ outcome: 'refused', amount: 0n, shortfall: 0n });
+    item.answered = true;
+  }
+}
+
+function landed({ user, limits }: Item): void {
+  user.unsettled--;
+  for (const limit of limits) limit.unsettled--;
+}
+
+/** Not in any batch yet: recorded, at no cost. */
+function withdraw(item: Item): void {
+  item.user.uncharge(item.amount);
+  item.limits.forEach((limit, i) => limit.uncharge(item.onLimits[i] ?? 0n));
+  item.charge = { ...item.charge, cost: 0n };
+  item.amount = 0n;
+  item.onLimits = item.limits.map(() => 0n);
+}

@@ -1,0 +1,383 @@
+import type { Clock } from '../base/clock.ts';
+import { randomText } from '../base/id.ts';
+import type { Nano } from '../base/money.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import { pause, systemTimers, type Timers } from '../base/timers.ts';
+import { type Database, DatabaseError } from '../storage/database.ts';
+import type { Charge, RecordTable, Reservation, ReserveAsk, ReserveRefusal, Settled, Till } from './contract.ts';
+import { Errands } from './errands.ts';
+import type { Float } from './float.ts';
+import { Floats } from './floats.ts';
+import { isFinal, retryMs } from './known.ts';
+import { type Batch, Pipeline, type PipelineEvents } from './pipeline.ts';
+import { Recent } from './recent.ts';
+import { type Counter, HeldReservation, type Wait } from './reservation.ts';
+import type { CallInRow } from './scripts/process.ts';
+import { Settling } from './settling.ts';
+import { type TillSettings, tillSettings } from './settings.ts';
+import { available, type Demand } from './share.ts';
+import { type TillEvent, TillStats } from './stats.ts';
+import { Sweeper } from './sweeper.ts';
+import { type Waiter, Waiting } from './waiting.ts';
+
+export interface TillOptions {
+  /** Opened with `ledgerProcedures`. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random?: Random;
+  /** Where the usage record goes, and the columns that `Charge.record` fills. */
+  readonly records: RecordTable;
+  readonly timers?: Timers;
+  /** A process id that was never used before. */
+  readonly newId?: () => string;
+  readonly settings?: Partial<TillSettings>;
+  readonly log?: (event: TillEvent) => void;
+}
+
+/** Opens this process's till: from the moment this resolves, money can be reserved. Throws a `DatabaseError` when the database refuses. */
+export async function openTill(options: TillOptions): Promise<LiveTill> {
+  const till = new LiveTill(options);
+  await till.open();
+  return till;
+}
+
+type Floated = readonly [Float, ...Float[]];
+const tickMs = 1_000;
+
+/** One process's till (till.md). `open` before use. */
+export class LiveTill implements Till, Counter, PipelineEvents {
+  readonly stats = new TillStats();
+  /** Changes when what was reserved before is not backed any more. */
+  epoch = 0;
+  readonly #database: Database;
+  readonly #random: Random;
+  readonly #clock: Clock;
+  readonly #timers: Timers;
+  readonly #newId: () => string;
+  readonly #settings: TillSettings;
+  readonly #log: (event: TillEvent) => void;
+  readonly #floats: Floats;
+  readonly #pipeline: Pipeline;
+  readonly #waiting: Waiting;
+  readonly #errands: Errands;
+  readonly #settling: Settling;
+  readonly #sweeper: Sweeper;
+  readonly #recent: Recent;
+  #process: string | undefined;
+  #lastGoodMs = Number.NEGATIVE_INFINITY;
+  #closed = false;
+  #looking = false;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: TillOptions) {
+    const {
+      db: database,
+      clock,
+      records,
+      random = systemRandom,
+      timers = systemTimers,
+      newId = () => randomText(20),
+      log = () => {},
+    } = options;
+    const settings = { ...tillSettings, ...options.settings };
+    this.#database = database;
+    this.#clock = clock;
+    this.#random = random;
+    this.#timers = timers;
+    this.#newId = newId;
+    this.#log = log;
+    this.#settings = settings;
+    this.#waiting = new Waiting(clock, timers, (float) => this.#pipeline.move(float));
+    this.#pipeline = new Pipeline({ database, clock, random, timers, records, batchItemsMax: settings.batchItemsMax }, this);
+    this.#sweeper = new Sweeper(database, clock, settings);
+    this.#floats = new Floats(this.#waiting, settings);
+    this.#errands = new Errands(database, random, timers);
+    this.#recent = new Recent(database.dialect === 'postgres' ? settings.rememberedMax : 0, settings.rememberMs);
+    this.#settling = new Settling({ pipeline: this.#pipeline, errands: this.#errands, stats: this.stats, settings, records, log });
+  }
+
+  async open(): Promise<void> {
+    await this.#begin(true);
+    await this.#sweeper.look(this.#process).catch(() => undefined);
+    this.#tick();
+  }
+
+  get admitting(): boolean {
+    return this.#admits(this.#clock.monotonicMs());
+  }
+
+  /** This incarnation's id in the database; undefined between a fence and the next. */
+  get process(): string | undefined {
+    return this.#process;
+  }
+
+  /** Every account of which this process holds money, for metrics and checks. */
+  get held(): Iterable<Readonly<Float>> {
+    return this.#floats.all();
+  }
+
+  tryReserve(ask: ReserveAsk): Reservation | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    if (!this.#admits(nowMs)) return undefined;
+    const floats = this.#floats.known(ask);
+    if (floats === undefined || floats[0].waiters.length > 0) return undefined;
+    const [user, ...limits] = floats;
+    const amount = available(ask, user, limits);
+    return typeof amount === 'bigint' ? this.#reserved(floats, amount, nowMs) : undefined;
+  }
+
+  reserve(ask: ReserveAsk, signal: AbortSignal): Promise<Reservation | ReserveRefusal> {
+    const quick = this.tryReserve(ask);
+    if (quick !== undefined) return Promise.resolve(quick);
+    if (signal.aborted) return Promise.resolve('left');
+    const nowMs = this.#clock.monotonicMs();
+    const floats = this.#floats.open(ask);
+    if (!this.#admits(nowMs) || floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('unavailable');
+    const waitMs = ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
+    return new Promise((resolve) => {
+      const end = (outcome: Reservation | ReserveRefusal): void => {
+        signal.removeEventListener('abort', leave);
+        const endMs = this.#clock.monotonicMs();
+        this.stats.waited++;
+        this.stats.waitedMs += endMs - nowMs;
+        if (outcome === 'insufficient') this.stats.insufficient++;
+        resolve(outcome);
+      };
+      const waiter: Waiter = {
+        demand: ask,
+        floats,
+        runs: false,
+        untilMs: nowMs + waitMs,
+        since: this.#pipeline.built,
+        take: (amount) => end(this.#reserved(floats, amount, this.#clock.monotonicMs())),
+        refuse: end,
+      };
+      const leave = (): void => {
+        this.#waiting.remove(waiter);
+        end('left');
+      };
+      signal.addEventListener('abort', leave);
+      this.#waiting.add(waiter);
+    });
+  }
+
+  /** Returns when every charge is committed and every float is back, or `closeWaitMs` have passed: then others take over as after a crash. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#waiting.refuseAll();
+    const left = this.#leave();
+    await Promise.race([left, pause(this.#timers, this.#settings.closeWaitMs)]);
+  }
+
+  async #leave(): Promise<void> {
+    await this.#pipeline.idle();
+    await this.#errands.idle();
+    const id = this.#process;
+    if (id === undefined) return;
+    this.#pipeline.stop();
+    this.#process = undefined;
+    this.#forget();
+    this.#errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
+    let isSwept = false;
+    while (!isSwept) {
+      await new Promise<void>((resolve) => {
+        const done = (reply: unknown): void => {
+          isSwept = reply === true;
+          resolve();
+        };
+        this.#errands.add({ procedure: 'till.sweep', input: () => ({ id }), done, refused: () => done(true) });
+      });
+    }
+  }
+
+  // What reservations ask for.
+
+  renew(floats: Floated): Floated {
+    return this.#floats.renew(floats);
+  }
+
+  drawAhead(float: Float, amount: Nano): void {
+    if (float.ahead > 0n || float.low || float.spare < amount * 2n * BigInt(this.#sweeper.live)) return;
+    float.ahead = amount;
+    this.#pipeline.move(float);
+  }
+
+  freed(float: Float): void {
+    if (float.waiters.length > 0) this.#waiting.serve(float);
+    else if (float.low && float.free > 0n) this.#pipeline.move(float);
+  }
+
+  wait(floats: Floated, demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait {
+    let resolve: (taken: Nano) => void = () => {};
+    const taken = new Promise<Nano>((done) => {
+      resolve = done;
+    });
+    const waiter: Waiter = {
+      demand,
+      floats,
+      runs: true,
+      untilMs: this.#clock.monotonicMs() + waitMs,
+      since: this.#pipeline.built,
+      take: (amount) => {
+        take(amount);
+        resolve(amount);
+      },
+      refuse: () => resolve(0n),
+    };
+    if (this.#closed) resolve(0n);
+    else this.#waiting.add(waiter);
+    return {
+      taken,
+      leave: () => {
+        this.#waiting.remove(waiter);
+        resolve(0n);
+      },
+    };
+  }
+
+  charge(charge: Charge, floats: Floated, reserved: Nano): Promise<Settled> {
+    const nowMs = this.#clock.monotonicMs();
+    const settled = this.#settling.charge(charge, floats, reserved, nowMs);
+    for (const float of floats) {
+      float.running--;
+      float.lastUsedMs = nowMs;
+      this.freed(float);
+    }
+    return settled;
+  }
+
+  chargeLate(charge: Charge, floats: Floated): Promise<Settled> {
+    return this.#settling.chargeLate(charge, floats, this.#clock.monotonicMs());
+  }
+
+  // What the pipeline tells.
+
+  moveOf(float: Float) {
+    return this.#floats.moveOf(float, this.#clock.monotonicMs(), this.#sweeper.live);
+  }
+
+  committed(batch: Batch, atMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#lastGoodMs = atMs;
+    this.stats.batches++;
+    this.#recent.add(batch.items, nowMs);
+    this.#settling.committed(batch.items);
+    for (const move of batch.input.moves) {
+      const float = batch.floats.get(move.account);
+      if (float !== undefined) this.#floats.moved(float, move, batch.number, nowMs);
+    }
+    for (const float of batch.floats.values()) {
+      if (float.waiters.length > 0 || float.low) this.freed(float);
+      this.#floats.dropEmpty(float);
+    }
+  }
+
+  refused(...[item, error]: Parameters<PipelineEvents['refused']>): void {
+    this.#settling.refused(item, error);
+    this.freed(item.user);
+  }
+
+  stuck(float: Float, error: unknown): void {
+    float.lastFailedMs = this.#clock.monotonicMs();
+    float.givesBack = false;
+    this.#log({ event: 'stuck', account: float.account, error });
+  }
+
+  unknown(error: unknown): void {
+    this.stats.unknownBatches++;
+    this.#log({ event: 'unknown_outcome', error });
+  }
+
+  fenced(how: 'fenced' | 'behind'): void {
+    const id = this.#process ?? '';
+    this.#log({ event: how === 'fenced' ? 'fenced' : 'went_back', process: id, unsettled: this.#pipeline.unsettled });
+    this.#process = undefined;
+    this.#forget();
+    if (how === 'fenced') this.stats.fenced++;
+    else {
+      this.stats.wentBack++;
+      this.#errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
+      this.#settling.again(this.#recent.all());
+    }
+    if (!this.#closed) void this.#begin(false);
+  }
+
+  orphaned(...[items]: Parameters<PipelineEvents['orphaned']>): void {
+    this.#settling.orphaned(items);
+  }
+
+  #forget(): void {
+    this.epoch++;
+    this.#floats.forget();
+    this.#waiting.refuseRunning();
+  }
+
+  #reserved(floats: Floated, amount: Nano, nowMs: number): Reservation {
+    for (const float of floats) {
+      float.reserve(amount);
+      float.running++;
+      float.lastUsedMs = nowMs;
+      if (float.free < amount) this.drawAhead(float, amount);
+    }
+    return new HeldReservation(this, floats, amount);
+  }
+
+  #admits(nowMs: number): boolean {
+    const { doubtfulMs, unsettledMax } = this.#settings;
+    return (
+      !this.#closed && this.#process !== undefined && nowMs - this.#lastGoodMs < doubtfulMs && this.#pipeline.unsettled <= unsettledMax
+    );
+  }
+
+  /** Takes a new id (R6). At the opening a database that refuses is the caller's to know; later it is asked until it answers. */
+  async #begin(opening: boolean): Promise<void> {
+    const id = this.#newId();
+    for (let attempt = 0; ; attempt++) {
+      const sentMs = this.#clock.monotonicMs();
+      try {
+        await this.#database.call('till.start', { id, at: this.#clock.now() });
+        this.#lastGoodMs = sentMs;
+        break;
+      } catch (error) {
+        if (opening && (isFinal(error) || (error instanceof DatabaseError && error.kind === 'other'))) throw error;
+        await pause(this.#timers, retryMs(attempt, this.#random));
+      }
+    }
+    this.#process = id;
+    this.#pipeline.start(id);
+    for (const { floats } of this.#waiting.all()) this.#waiting.serve(floats[0]);
+  }
+
+  #tick(): void {
+    this.#timers.after(tickMs, () => {
+      if (this.#closed && this.#process === undefined && this.#errands.size === 0) return;
+      const nowMs = this.#clock.monotonicMs();
+      this.#settling.expire(nowMs);
+      this.#recent.prune(nowMs);
+      if (nowMs - this.#pipeline.lastBuiltMs >= this.#settings.heartbeatMs) this.#pipeline.beat();
+      for (const float of this.#floats.unused(nowMs)) this.#pipeline.move(float);
+      if (!this.#looking) void this.#look(nowMs);
+      this.#tick();
+    });
+  }
+
+  /** Others' signs of life, and their calls. What fails is asked again at the next tick. */
+  async #look(nowMs: number): Promise<void> {
+    this.#looking = true;
+    try {
+      const process = this.#process;
+      if (process !== undefined && this.#floats.size > 0) {
+        const rows = await this.#database.call<object, readonly CallInRow[]>('till.calls', { process });
+        for (const float of this.#floats.calledIn(rows)) this.freed(float);
+      }
+      if (nowMs - this.#lookedMs >= this.#settings.lookEveryMs) {
+        this.#lookedMs = nowMs;
+        await this.#sweeper.look(this.#process);
+      }
+    } catch {
+      // The database is away; batches notice it too, and what matters is theirs.
+    }
+    this.#looking = false;
+  }
+}

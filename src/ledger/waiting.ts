@@ -1,0 +1,159 @@
+import type { Clock } from '../base/clock.ts';
+import type { Nano } from '../base/money.ts';
+import type { Timers } from '../base/timers.ts';
+import type { ReserveRefusal } from './contract.ts';
+import type { Float } from './float.ts';
+import { available, type Demand, fairShare } from './share.ts';
+
+/** Who waits is looked at so often; a draw that got nothing is repeated after `drawEveryMs`. */
+const lookEveryMs = 100;
+export const drawEveryMs = 300;
+
+/** Somebody who waits for money: a request, or one that runs and wants more. */
+export interface Waiter {
+  demand: Demand;
+  /** The user's first. */
+  readonly floats: readonly [Float, ...Float[]];
+  /** It has begun already, and wants more. */
+  readonly runs: boolean;
+  readonly untilMs: number;
+  /** Batches built before it came: a later one answers it. */
+  readonly since: number;
+  /** `amount` may be taken from each float, and must be. */
+  readonly take: (amount: Nano) => void;
+  readonly refuse: (why: ReserveRefusal) => void;
+}
+
+/** What one account's waiters need the next batch to draw. */
+export interface Need {
+  readonly want: Nano;
+  readonly least: Nano;
+  /** On top, if there is plenty: the next who comes then finds it here. */
+  readonly spare: Nano;
+}
+
+/** First come, first served, for each account. */
+export class Waiting {
+  readonly #clock: Clock;
+  readonly #timers: Timers;
+  readonly #draw: (float: Float) => void;
+  readonly #users = new Set<Float>();
+  #looking = false;
+
+  /** `draw` is told of every account that needs to draw with the next batch. */
+  constructor(clock: Clock, timers: Timers, draw: (float: Float) => void) {
+    this.#clock = clock;
+    this.#timers = timers;
+    this.#draw = draw;
+  }
+
+  add(waiter: Waiter): void {
+    for (const float of waiter.floats) float.waiters.push(waiter);
+    this.#users.add(waiter.floats[0]);
+    this.serve(waiter.floats[0]);
+    this.#keepLooking();
+  }
+
+  /** Its client has left. */
+  remove(waiter: Waiter): void {
+    for (const float of waiter.floats) {
+      const place = float.waiters.indexOf(waiter);
+      if (place >= 0) float.waiters.splice(place, 1);
+    }
+    if (waiter.floats[0].waiters.length === 0) this.#users.delete(waiter.floats[0]);
+  }
+
+  /** Something has changed on this account. */
+  serve(float: Float): void {
+    if (float.waiters.length === 0) return;
+    for (const user of new Set(float.waiters.map(({ floats }) => floats[0]))) this.#serveUser(user);
+  }
+
+  /** In turn; whoever lacks something keeps those behind who need the same. */
+  #serveUser(user: Float): void {
+    const lacking = new Set<Float>();
+    for (const waiter of [...user.waiters]) {
+      if (lacking.has(user)) return;
+      if (waiter.floats[0] !== user || waiter.floats.some((float) => lacking.has(float))) continue;
+      const [, ...limits] = waiter.floats;
+      const amount = available(waiter.demand, user, limits);
+      if (typeof amount === 'bigint') {
+        this.remove(waiter);
+        waiter.take(amount);
+      } else if (isHopeless(waiter, amount)) {
+        this.remove(waiter);
+        waiter.refuse('insufficient');
+      } else {
+        lacking.add(amount);
+        if (this.#clock.monotonicMs() - amount.lastFailedMs >= drawEveryMs) this.#draw(amount);
+      }
+    }
+  }
+
+  /** Undefined when what is here is enough, or nobody waits. */
+  needOf(float: Float): Need | undefined {
+    const [first] = float.waiters;
+    if (first === undefined) return undefined;
+    let want = -float.free;
+    let wishes = 0n;
+    let alone = float.running === 0;
+    for (const { demand, floats } of float.waiters) {
+      want += fairShare(demand, floats[0], alone);
+      wishes += demand.want;
+      alone = false;
+    }
+    if (want <= 0n) return undefined;
+    const least = first.demand.minimum - float.free;
+    return { want, least: least > 1n ? (least < want ? least : want) : 1n, spare: wishes };
+  }
+
+  /** Those who run have lost what they had; they come again with what they need now. */
+  refuseRunning(): void {
+    for (const waiter of [...this.all()].filter(({ runs }) => runs)) {
+      this.remove(waiter);
+      waiter.refuse('unavailable');
+    }
+  }
+
+  /** Draining. */
+  refuseAll(): void {
+    for (const user of [...this.#users]) {
+      for (const waiter of [...user.waiters]) {
+        this.remove(waiter);
+        waiter.refuse('unavailable');
+      }
+    }
+  }
+
+  /** All of them, once each. */
+  *all(): Iterable<Waiter> {
+    for (const user of this.#users) yield* user.waiters;
+  }
+
+  #keepLooking(): void {
+    if (this.#looking || this.#users.size === 0) return;
+    this.#looking = true;
+    this.#timers.after(lookEveryMs, () => {
+      this.#looking = false;
+      const nowMs = this.#clock.monotonicMs();
+      for (const user of [...this.#users]) {
+        for (const waiter of user.waiters.filter(({ untilMs }) => untilMs <= nowMs)) {
+          this.remove(waiter);
+          waiter.refuse(wasAnswered(waiter) ? 'insufficient' : 'unavailable');
+        }
+        this.#serveUser(user);
+      }
+      this.#keepLooking();
+    });
+  }
+}
+
+/** After one draw for it: nothing more is lent, or nothing is in use that could come back. Streams wait for a credit all the same. */
+function isHopeless({ demand, since }: Waiter, lacking: Float): boolean {
+  return lacking.answeredBy > since && (lacking.frozen || (demand.shape !== 'stream' && lacking.isAlone));
+}
+
+/** Whether the database had its say, or was away all the time. */
+function wasAnswered({ floats, since }: Waiter): boolean {
+  return floats.some(({ answeredBy }) => answeredBy > since);
+}
