@@ -10,7 +10,7 @@ export interface BundledModel {
   readonly vendor: string;
   /** The vendor's id for it. */
   readonly upstream: string;
-  /** The vendor does not sell it any more. */
+  /** The vendor does not sell it any more under this name. */
   readonly retired: boolean;
   /** The price comes from no word of the vendor: check it before selling. */
   readonly doubtful: boolean;
@@ -73,6 +73,14 @@ export async function loadBundled(options: BundledOptions): Promise<Bundled> {
   // Made by scripts/catalogue.mjs and checked by this room's tests.
   const rows = written as unknown as readonly WrittenModel[];
   return new Map(rows.map((row) => [row.id, model(row, options)]));
+}
+
+/** The vendor's models that can be bought today, and its old names for them. */
+export function soldBy(vendor: string, bundled: Bundled): readonly BundledModel[] {
+  return [...bundled.values()].filter((model) => {
+    if (model.vendor !== vendor) return false;
+    return !model.retired || (model.upstream !== model.facts.id && bundled.get(model.upstream)?.retired === false);
+  });
 }
 
 function model(row: WrittenModel, options: BundledOptions): BundledModel {

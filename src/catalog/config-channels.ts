@@ -1,4 +1,4 @@
-import type { Bundled } from './bundled.ts';
+import { type Bundled, soldBy } from './bundled.ts';
 import { channelSchema, type WrittenChannel } from './config-schema.ts';
 import { defaultGroup, type VendorFacts } from './configuration.ts';
 import { didYouMean } from './nearest.ts';
@@ -42,8 +42,7 @@ function channelFacts(channel: WrittenChannel, { bundled }: Known): ChannelFacts
 
 /** A channel that names no models sells every bundled model of its vendor. */
 function allOf(vendor: string, bundled: Bundled): readonly (readonly [string, string])[] {
-  const theirs = [...bundled.values()].filter((model) => model.vendor === vendor && !model.retired);
-  return theirs.map((model) => [model.facts.id, model.upstream]);
+  return soldBy(vendor, bundled).map((model) => [model.facts.id, model.upstream]);
 }
 
 // What follows looks at the channel as it is written, so that a mistake in one member hides none in another.

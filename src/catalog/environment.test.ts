@@ -35,7 +35,9 @@ describe('environmentConfiguration', () => {
     ]);
     expect(channels[1]?.models).toEqual(
       new Map([
+        ['deepseek-chat', 'deepseek-flash'], // an old name of what is still sold
         ['deepseek-flash', 'deepseek-flash'],
+        ['deepseek-reasoner', 'deepseek-flash'],
         ['deepseek-v4-flash', 'deepseek-flash'],
         ['deepseek-v4-pro', 'deepseek-v4-pro'],
       ]),

@@ -1,4 +1,4 @@
-import { type Bundled, defaultUsdRatePpm, loadBundled } from './bundled.ts';
+import { type Bundled, defaultUsdRatePpm, loadBundled, soldBy } from './bundled.ts';
 import {
   type ConfigurationContext,
   type ConfigurationResult,
@@ -63,7 +63,7 @@ function unreachable(vendors: readonly VendorFacts[], env: ConfigurationContext[
 }
 
 function modelsOf(vendor: string, bundled: Bundled, { serves }: ConfigurationContext): Map<string, string> {
-  const theirs = [...bundled.values()].filter((model) => model.vendor === vendor && !model.retired && serves(vendor, model.facts.kind));
+  const theirs = soldBy(vendor, bundled).filter((model) => serves(vendor, model.facts.kind));
   return new Map(theirs.map((model) => [model.facts.id, model.upstream]));
 }
 
