@@ -33,8 +33,15 @@ export interface Endpoint {
 const cors = ['access-control-allow-origin', '*', 'access-control-expose-headers', 'x-request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens'];
 const preflight = ['access-control-allow-methods', 'GET, POST, DELETE, OPTIONS', 'access-control-allow-headers', '*, Authorization', 'access-control-max-age', '86400'];
 
+/** The door, once open. */
+export interface OpenDoor {
+  /** Lets nobody in any more; resolves when everybody has left, or after `waitMs`. True when all had. */
+  drain(waitMs: number): Promise<boolean>;
+  readonly open: boolean;
+}
+
 /** Puts the endpoints behind one door under `/v1`: request id, CORS, key, and every refusal in the one error shape. */
-export async function openDoor(server: FastifyInstance, parts: Parts, endpoints: readonly Endpoint[], log: DoorLog, bodyBytesMax: number): Promise<void> {
+export async function openDoor(server: FastifyInstance, parts: Parts, endpoints: readonly Endpoint[], log: DoorLog, bodyBytesMax: number): Promise<OpenDoor> {
   const door = new Door(parts, log, endpoints, bodyBytesMax);
   await server.register(
     (scope, _options, done) => {
@@ -47,6 +54,7 @@ export async function openDoor(server: FastifyInstance, parts: Parts, endpoints:
     },
     { prefix: '/v1' },
   );
+  return door;
 }
 
 declare module 'fastify' {
@@ -55,7 +63,10 @@ declare module 'fastify' {
   }
 }
 
-class Door {
+class Door implements OpenDoor {
+  open = true;
+  #inside = 0;
+  #empty: (() => void) | undefined;
   readonly #parts: Parts;
   readonly #log: DoorLog;
   readonly #endpoints: readonly Endpoint[];
@@ -78,6 +89,7 @@ class Door {
       reply.whole(204, 'text/plain', '');
       return;
     }
+    if (!this.open) return this.#turnAway(id, request, fastifyReply, reply, refusal('unavailable', { why: 'this node is shutting down', id }, unavailableRetryMs));
     const secret = bearer(request.headers.authorization);
     if (secret === undefined) return this.#turnAway(id, request, fastifyReply, reply, refusal('missing_api_key'));
     const admitted = (known: Principal | 'unknown' | 'unavailable'): void => {
@@ -101,13 +113,32 @@ class Door {
     const { visit } = request;
     if (visit === null) throw new Error('a request passed the door without a visit');
     fastifyReply.hijack();
+    void this.#visit(visit, handle);
+  };
+
+  async #visit(visit: Visit, handle: Endpoint['handle']): Promise<void> {
+    this.#inside += 1;
     try {
-      const running = handle(visit);
-      if (running !== undefined) running.catch((error: unknown) => this.#failed(visit, error));
+      await handle(visit);
     } catch (error) {
       this.#failed(visit, error);
+    } finally {
+      this.#inside -= 1;
+      if (this.#inside === 0) this.#empty?.();
     }
-  };
+  }
+
+  async drain(waitMs: number): Promise<boolean> {
+    this.open = false;
+    if (this.#inside === 0) return true;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), waitMs);
+      this.#empty = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
 
   readonly unknown = ({ request }: Visit): never => {
     const path = request.url.split('?', 1)[0] ?? request.url;

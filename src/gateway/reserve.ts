@@ -2,7 +2,7 @@ import type { Principal } from '../accounts/principal.ts';
 import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
-import type { LimitWindow, Reservation, ReserveAsk } from '../ledger/contract.ts';
+import type { LimitWindow, Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
 import { type Admitted, worstCaseOf } from './admit.ts';
 import { countTokens } from './count.ts';
 import type { Parts } from './parts.ts';
@@ -29,17 +29,26 @@ export async function reserve(parts: Parts, request: ClientRequest, admitted: Ad
 }
 
 async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply): Promise<Reserved | 'left'> {
-  // The quick estimate is generous. Before anybody waits or is refused for it, the text is counted.
-  const counted = Math.min(admitted.textTokens, await countTokens(request.text()));
-  const precise: Admitted = { ...admitted, textTokens: counted };
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
-  const got = await parts.till.reserve(askFor(request, precise), leaving.signal);
-  reply.onLeave(undefined);
+  try {
+    const got = await parts.till.reserve(askFor(request, admitted), leaving.signal);
+    if (got !== 'insufficient') return reserved(got, request, admitted);
+    // The quick estimate is generous. Before anybody is refused for it, the text is counted.
+    const counted = await countTokens(request.text());
+    if (counted >= admitted.textTokens) refuse('insufficient_quota');
+    const precise: Admitted = { ...admitted, textTokens: counted };
+    return reserved(await parts.till.reserve(askFor(request, precise), leaving.signal), request, precise);
+  } finally {
+    reply.onLeave(undefined);
+  }
+}
+
+function reserved(got: Reservation | ReserveRefusal, request: ClientRequest, admitted: Admitted): Reserved | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
   if (got === 'unavailable') refuse('unavailable', { why: 'accounts cannot be reached', id: request.id }, unavailableRetryMs);
-  return { admitted: precise, purse: purseOf(request, precise, got) };
+  return { admitted, purse: purseOf(request, admitted, got) };
 }
 
 function askFor(request: ClientRequest, admitted: Admitted): ReserveAsk {

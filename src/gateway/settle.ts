@@ -35,6 +35,8 @@ async function inputCount(exchange: Exchange): Promise<number> {
   return (await countTokens(request.text())) + admitted.media.inputTokens;
 }
 
+const withheld = { delivered: false } as const;
+
 /** Prices the ending and hands charge and usage record to the till. Resolves after the commit: only then may the last byte leave. */
 export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
   const { admitted, request, parts } = exchange;
@@ -46,6 +48,8 @@ export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
     code: request.capability,
     at: finishedAt,
     record: recordOf(exchange, ending, lines, finishedAt),
+    // A whole answer waits for its charge; when that cannot be recorded in time, the client gets neither.
+    ...(request.stream ? {} : withheld),
   });
 }
 

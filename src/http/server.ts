@@ -15,11 +15,11 @@ export const serverLimits: ServerLimits = { jsonBodyBytesMax: 50 * 1024 * 1024, 
 export function openServer(limits: ServerLimits): FastifyInstance {
   const server = Fastify({
     logger: false,
-    disableRequestLogging: true,
     bodyLimit: limits.jsonBodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
     genReqId: () => '',
     // A client's address is what its socket says; proxies in front are the operator's and are not needed to know it.

@@ -1,0 +1,32 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+
+export interface PagesOptions {
+  /** Whether new requests are admitted: money can be moved. */
+  readonly ready: () => boolean;
+  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+  readonly metricsToken: string | undefined;
+}
+
+/** What is served beside the interface: liveness, readiness and metrics. */
+export function openPages(server: FastifyInstance, options: PagesOptions): void {
+  server.get('/healthz', (_request, reply) => reply.send({ ok: true }));
+  server.get('/readyz', (_request, reply) => {
+    const ready = options.ready();
+    return reply.code(ready ? 200 : 503).send({ ready });
+  });
+  const { metricsToken } = options;
+  if (metricsToken !== undefined) {
+    server.get('/metrics', async (request, reply) => {
+      if (!same(request.headers.authorization ?? '', `Bearer ${metricsToken}`)) return reply.code(401).header('www-authenticate', 'Bearer').send();
+      const page = await options.metrics();
+      return reply.type(page.type).send(page.text);
+    });
+  }
+}
+
+function same(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { simConfig } from '../../sim/catalog.ts';
+import { startSim } from '../../sim/index.ts';
+import { createKey } from '../accounts/keys.ts';
+import { systemClock } from '../base/clock.ts';
+import { nanoPerYuan } from '../base/money.ts';
+import { readConfiguration } from '../catalog/config.ts';
+import { credit } from '../ledger/ledger.ts';
+import { type Gateway, openGateway, serves } from '../main.ts';
+import { vendors } from '../providers/index.ts';
+import type { Env } from './installation.ts';
+import { gatewayOptions, orFail, type ServeOptions, stopOnSignal } from './serve.ts';
+import { newUser } from './user.ts';
+
+const yuanToStart = 100n;
+/** The model of the printed example. */
+const demoModel = 'deepseek-chat';
+
+/** Everything that a first look needs, offline and in a folder of its own that goes away with it. */
+export async function demo(options: ServeOptions, env: Env): Promise<void> {
+  const folder = options.data ?? mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
+  const simulator = await startSim({ host: '127.0.0.1', port: 0 });
+  const context = { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() };
+  const configuration = orFail(await readConfiguration(simConfig(simulator.url), context), 'the demo');
+  // An operator's database is no place for a demo's users.
+  const gateway = await openGateway(await gatewayOptions({ ...options, data: folder }, configuration, { ...env, DATABASE_URL: undefined }));
+  stopOnSignal(gateway, async () => {
+    await simulator.close();
+    if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
+  });
+  const key = await demoKey(gateway);
+  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel }));
+  else console.log(welcome(gateway.url, key));
+}
+
+async function demoKey({ database }: Gateway): Promise<string> {
+  const at = systemClock.now();
+  const user = await database.transact(() => newUser('demo', 'operator'));
+  await credit(database, { id: `grant_${user.id}`, account: user.id, from: 'grants', amount: yuanToStart * nanoPerYuan, code: 'grant', ref: 'demo', at });
+  const made = await database.transact(() => createKey({ userId: user.id, name: 'demo', group: 'default', limit: undefined, expiresAt: undefined, at }));
+  if (made === undefined) throw new Error('the demo user is gone');
+  return made.secret;
+}
+
+function welcome(url: string, key: string): string {
+  return `
+Tollgate listens on ${url}
+The vendors behind it are simulated; nothing leaves this machine.
+
+  base URL   ${url}/v1
+  API key    ${key}
+  balance    ${yuanToStart}.00 yuan
+
+Try it:
+
+  curl ${url}/v1/chat/completions \\
+    -H "Authorization: Bearer ${key}" \\
+    -H "Content-Type: application/json" \\
+    -d '{"model": "${demoModel}", "messages": [{"role": "user", "content": "Hello!"}]}'
+
+Ctrl-C stops it. With a key such as OPENAI_API_KEY in the environment, the same command serves real models.
+`;
+}

@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ledgerProcedures } from '../ledger/procedures.ts';
+import { migrations } from '../migrations.ts';
+import type { Database } from '../storage/database.ts';
+import { migrate } from '../storage/migrate.ts';
+import { open } from '../storage/open.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where an installation keeps what it knows. The same for every command, so that they work beside a running gateway. */
+export interface Installation {
+  readonly dataFolder: string;
+  readonly databaseUrl: string;
+  readonly env: Env;
+}
+
+/** From `--data`, TOLLGATE_DATA and DATABASE_URL; the folder `data` and SQLite in it by default. Makes the folder. */
+export function findInstallation(data: string | undefined, env: Env): Installation {
+  const dataFolder = resolve(data ?? env['TOLLGATE_DATA'] ?? 'data');
+  mkdirSync(dataFolder, { recursive: true });
+  return { dataFolder, databaseUrl: env['DATABASE_URL'] ?? `sqlite:${join(dataFolder, 'tollgate.db')}`, env };
+}
+
+/** Runs `body` on the installation's database, its schema up to date, and closes it. */
+export async function withDatabase<T>(options: { readonly data?: string }, env: Env, body: (database: Database, found: Installation) => Promise<T>): Promise<T> {
+  const found = findInstallation(options.data, env);
+  const database = await open(found.databaseUrl, { procedures: ledgerProcedures });
+  try {
+    await migrate(database, migrations);
+    return await body(database, found);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../base/clock.ts';
+import type { Configuration, ConfigurationResult } from '../catalog/configuration.ts';
+import { environmentConfiguration } from '../catalog/environment.ts';
+import type { Problem } from '../catalog/problem.ts';
+import { type Gateway, type GatewayOptions, openGateway, serves } from '../main.ts';
+import { vendors } from '../providers/index.ts';
+import { loadMasterKey } from '../storage/master-key.ts';
+import { type Env, findInstallation } from './installation.ts';
+import { Failure } from './output.ts';
+
+export interface ServeOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly host: string;
+  readonly data?: string;
+  readonly json?: true;
+}
+
+export const defaultPort = 8_080;
+
+/** SQLite's thread, beside this file in dist/. */
+export const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
+
+export async function serve(options: ServeOptions, env: Env): Promise<void> {
+  const configuration = await configurationOf(options.config, env);
+  for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
+  if (configuration.channels.length === 0) {
+    console.error('tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.');
+  }
+  const gateway = await openGateway(await gatewayOptions(options, configuration, env));
+  stopOnSignal(gateway);
+  console.log(options.json === true ? JSON.stringify({ url: gateway.url }) : `tollgate listens on ${gateway.url}`);
+}
+
+/** What is configured, or the demo when nothing is. */
+export async function start(options: ServeOptions, env: Env): Promise<void> {
+  if (options.config === undefined && (await configurationOf(undefined, env)).channels.length === 0) await (await import('./demo.ts')).demo(options, env);
+  else await serve(options, env);
+}
+
+export async function gatewayOptions(options: ServeOptions, configuration: Configuration, env: Env): Promise<GatewayOptions> {
+  const { dataFolder, databaseUrl } = findInstallation(options.data, env);
+  return {
+    databaseUrl,
+    masterKey: await loadMasterKey(dataFolder, env),
+    configuration,
+    host: options.host,
+    port: options.port ?? defaultPort,
+    sqliteThread: existsSync(fileURLToPath(sqliteThread)) ? sqliteThread : undefined,
+    logLevel: env['TOLLGATE_LOG'] ?? 'info',
+    metricsToken: env['TOLLGATE_METRICS_TOKEN'],
+  };
+}
+
+async function configurationOf(file: string | undefined, env: Env): Promise<Configuration> {
+  const context = { env, vendors: [...vendors.values()], serves, now: systemClock.now() };
+  if (file === undefined) return orFail(await environmentConfiguration(context), 'the environment');
+  return orFail(await readConfigurationFile(file, env), file);
+}
+
+export async function readConfigurationFile(file: string, env: Env): Promise<ConfigurationResult> {
+  if (!existsSync(file)) throw new Failure(`there is no configuration file ${file}`);
+  const { readConfiguration } = await import('../catalog/config.ts');
+  return readConfiguration(readFileSync(file, 'utf8'), { env, vendors: [...vendors.values()], serves, now: systemClock.now() });
+}
+
+export function orFail(result: ConfigurationResult, where: string): Configuration {
+  if (result.ok) return result.configuration;
+  throw new Failure(`${where} cannot be used:\n${result.problems.map(problemLine).join('\n')}`);
+}
+
+export function problemLine(problem: Problem): string {
+  return `  ${problem.line > 0 ? `line ${problem.line}: ` : ''}${problem.path}: ${problem.message}`;
+}
+
+/** The first signal drains, a second one ends at once. */
+export function stopOnSignal(gateway: Gateway, alsoClose: () => Promise<void> = async () => {}): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    void gateway
+      .close()
+      .then(alsoClose)
+      .then(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}

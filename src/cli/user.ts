@@ -1,0 +1,65 @@
+import { createUser, findUser, listUsers, type Role, type User } from '../accounts/users.ts';
+import { systemClock } from '../base/clock.ts';
+import { randomText } from '../base/id.ts';
+import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
+import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
+import { createAccount } from '../ledger/scripts/account.ts';
+import type { Script } from '../storage/database.ts';
+import { type Env, withDatabase } from './installation.ts';
+import { Failure, print, table } from './output.ts';
+
+interface Options {
+  readonly data?: string;
+  readonly json?: true;
+}
+
+/** Users fetched at a time when all are listed. */
+const pageSize = 1_000;
+
+function shown(user: User, balanceNow: Nano): { id: string; name: string; role: Role; balance: string } {
+  return { id: user.id, name: user.name, role: user.role, balance: formatYuan(balanceNow) };
+}
+
+/** A user and the ledger account of the same id, in one transaction. */
+export function* newUser(name: string, role: Role): Script<User> {
+  const user = yield* createUser({ name, role, at: systemClock.now() });
+  yield* createAccount({ id: user.id, kind: 'user' });
+  return user;
+}
+
+export async function create(options: Options & { readonly name: string; readonly role: Role }, env: Env): Promise<void> {
+  await withDatabase(options, env, async (database) => {
+    const user = await database.transact(() => newUser(options.name, options.role));
+    print(options.json === true, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
+  });
+}
+
+export async function credit(options: Options & { readonly user: string; readonly amount: string; readonly reason: string; readonly id?: string }, env: Env): Promise<void> {
+  const amount = parseYuan(options.amount);
+  if (amount === undefined || amount === 0n) throw new Failure(`--amount is a sum in yuan such as 10.00, not '${options.amount}'`);
+  await withDatabase(options, env, async (database) => {
+    const id = `grant_${options.id ?? randomText(24)}`;
+    const done = await creditAccount(database, { id, account: options.user, from: 'grants', amount, code: 'grant', ref: options.reason, at: systemClock.now() });
+    if (done === 'no_account') throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    if (done === 'exists_different') throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
+    const user = await findUser(database, options.user);
+    const now = await balance(database, options.user);
+    if (user === undefined || now === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    print(options.json === true, shown(user, now.balance), [`${user.id} (${user.name}) now has ${formatYuan(now.balance)} yuan${done === 'exists' ? '; this credit had been made before' : ''}`]);
+  });
+}
+
+export async function list(options: Options, env: Env): Promise<void> {
+  await withDatabase(options, env, async (database) => {
+    const money = new Map((await balances(database)).map((one) => [one.account, one.balance]));
+    const users: ReturnType<typeof shown>[] = [];
+    for (let after = ''; ; ) {
+      const page = await listUsers(database, { after, limit: pageSize });
+      for (const user of page) users.push(shown(user, money.get(user.id) ?? 0n));
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageSize) break;
+      after = last.id;
+    }
+    print(options.json === true, users, table(['id', 'name', 'role', 'balance'], users.map((user) => [user.id, user.name, user.role, user.balance])));
+  });
+}

@@ -1,0 +1,138 @@
+import type { AddressInfo } from 'node:net';
+import { openKeyring } from './accounts/keyring.ts';
+import { keysTopic } from './accounts/keys.ts';
+import { openDoor } from './api/door.ts';
+import { endpointsOf } from './api/endpoints.ts';
+import { openPages } from './api/pages.ts';
+import { systemClock } from './base/clock.ts';
+import { systemRandom } from './base/random.ts';
+import { buildSnapshot, type Serves } from './catalog/build-snapshot.ts';
+import type { Configuration } from './catalog/configuration.ts';
+import { catalogTopic, load, record } from './catalog/recording.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
+import { Lanes } from './gateway/lanes.ts';
+import { type GatewayLimits, gatewayLimits, type Parts } from './gateway/parts.ts';
+import { StreamWatch } from './gateway/stream-watch.ts';
+import { openServer, serverLimits } from './http/server.ts';
+import { releaseAllProcesses } from './ledger/ledger.ts';
+import { ledgerProcedures } from './ledger/procedures.ts';
+import { openTill } from './ledger/till.ts';
+import { MemoryLimiter } from './limits/limiter.ts';
+import { migrations } from './migrations.ts';
+import { vendors } from './providers/index.ts';
+import { Health } from './routing/health.ts';
+import { watchChanges } from './storage/changes.ts';
+import type { Database } from './storage/database.ts';
+import { migrate } from './storage/migrate.ts';
+import { open } from './storage/open.ts';
+import { holdSole } from './storage/sole.ts';
+import { openSealer } from './storage/seal.ts';
+import { openLog } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { recordColumns } from './usage/record.ts';
+
+/** What can be sold today: a vendor that speaks chat sells chat models. */
+export const serves: Serves = (vendor, kind) => kind === 'chat' && vendors.get(vendor)?.speaks.chat !== undefined;
+
+export interface GatewayOptions {
+  readonly databaseUrl: string;
+  readonly masterKey: Buffer;
+  /** Recorded before anything is served; undefined: what the database holds is sold. */
+  readonly configuration: Configuration | undefined;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Where SQLite's thread begins; undefined keeps SQLite in this thread, as commands and tests do. */
+  readonly sqliteThread: URL | undefined;
+  readonly logLevel: string;
+  /** Bearer token of `/metrics`; undefined: there is no such page. */
+  readonly metricsToken: string | undefined;
+  readonly limits?: Partial<GatewayLimits>;
+}
+
+export interface Gateway {
+  readonly url: string;
+  readonly parts: Parts;
+  readonly database: Database;
+  /** Stops admission, finishes what runs, settles, returns every float. */
+  close(): Promise<void>;
+}
+
+/** How long a drain waits for running requests before it breaks them off. */
+const drainMs = 25_000;
+
+/** Wires the rooms in the order of the floors, and listens. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const log = openLog(options.logLevel);
+  const database = await open(options.databaseUrl, {
+    procedures: ledgerProcedures,
+    ...(options.sqliteThread === undefined ? {} : { thread: { entry: options.sqliteThread } }),
+  });
+  await migrate(database, migrations);
+  // Alone on a SQLite file: whatever a crashed server held is back before the first request.
+  const sole = holdSole(options.databaseUrl);
+  if (sole !== undefined) await releaseAllProcesses(database);
+  const sealer = openSealer(options.masterKey);
+  if (options.configuration !== undefined) await record(database, options.configuration, sealer, systemClock);
+  let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
+  const lanes = new Lanes(vendors);
+  const keyring = openKeyring(database, systemClock);
+  const till = await openTill({ db: database, clock: systemClock, random: systemRandom, records: { table: 'usage', columns: recordColumns } });
+  const changes = watchChanges(database, {
+    [keysTopic]: () => keyring.refresh(),
+    [catalogTopic]: async () => {
+      snapshot = buildSnapshot(await load(database, sealer), serves);
+      lanes.keepOnly(snapshot);
+    },
+  });
+  const watch = new StreamWatch();
+  const metrics = new Metrics({ tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open } });
+  const parts: Parts = {
+    clock: systemClock,
+    random: systemRandom,
+    keyring,
+    limiter: new MemoryLimiter(systemClock),
+    till,
+    health: new Health(),
+    limits: { ...gatewayLimits, ...options.limits },
+    watch,
+    lanes,
+    catalog: () => snapshot,
+    access: (line) => {
+      log.line('request', line);
+      metrics.finished(line);
+    },
+  };
+  const server = openServer(serverLimits);
+  const doorLog = {
+    refused(id: string, status: number, refusal: string, method: string, path: string) {
+      log.line('refused', { id, status, refusal, method, path });
+      metrics.refused(refusal);
+    },
+    bug: (id: string, error: unknown) => log.error('bug', error, { id }),
+  };
+  const door = await openDoor(server, parts, endpointsOf(parts), doorLog, serverLimits.jsonBodyBytesMax);
+  openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
+  await server.listen({ host: options.host, port: options.port });
+  const close = async (): Promise<void> => {
+    await door.drain(drainMs);
+    // Whoever is still here has left by now: what was delivered is settled, and the vendor stops.
+    server.server.closeAllConnections();
+    await server.close();
+    await door.drain(drainMs);
+    await till.close();
+    await changes.stop();
+    await keyring.close();
+    await lanes.close();
+    await database.close();
+    sole?.release();
+    log.flush();
+  };
+  return { url: urlOf(server.server.address()), parts, database, close };
+}
+
+function urlOf(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

@@ -1,0 +1,9 @@
+import { accountsMigrations } from './accounts/migrations.ts';
+import { catalogMigrations } from './catalog/migrations.ts';
+import { ledgerMigrations } from './ledger/migrations.ts';
+import { changesMigrations } from './storage/changes.ts';
+import type { Migration } from './storage/database.ts';
+import { usageMigrations } from './usage/migrations.ts';
+
+/** The schema of the whole product, room by room. */
+export const migrations: readonly Migration[] = [...changesMigrations, ...accountsMigrations, ...ledgerMigrations, ...catalogMigrations, ...usageMigrations];

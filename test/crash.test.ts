@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { createKey } from '../src/accounts/keys.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { nanoPerYuan } from '../src/base/money.ts';
+import { type Random, seededRandom } from '../src/base/random.ts';
+import { newUser } from '../src/cli/user.ts';
+import { check } from '../src/ledger/check.ts';
+import { credit } from '../src/ledger/ledger.ts';
+import type { Database } from '../src/storage/database.ts';
+import { forEachDatabase } from './databases.ts';
+import { oneModel } from './support/running.ts';
+import { type GatewayProcess, startProcess } from './support/process.ts';
+import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
+
+/** Two hundred where the suite is the judge, a few at the desk. */
+const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 100 : 5));
+const clients = 12;
+const agent = new Agent({ keepAlive: true, maxSockets: clients });
+
+/** One request; resolves with its id when the last byte of a good answer has arrived, undefined otherwise. */
+function ask(url: string, key: string, stream: boolean): Promise<string | undefined> {
+  const body = JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50, stream });
+  return new Promise((resolve) => {
+    const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } }, (response) => {
+      let text = '';
+      response.on('data', (piece: Buffer) => {
+        text += piece.toString();
+      });
+      response.on('error', () => resolve(undefined));
+      response.on('close', () => {
+        const whole = response.statusCode === 200 && response.complete && (stream ? text.includes('data: [DONE]') : text.endsWith('}'));
+        resolve(whole ? String(response.headers['x-request-id']) : undefined);
+      });
+    });
+    sent.on('error', () => resolve(undefined));
+    sent.end(body);
+  });
+}
+
+async function load(url: string, key: string, random: Random, delivered: Set<string>, running: () => boolean): Promise<void> {
+  const client = async (): Promise<void> => {
+    while (running()) {
+      const id = await ask(url, key, random() < 0.5);
+      if (id === undefined) await wait(2);
+      else delivered.add(id);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+async function userWithMoney(database: Database): Promise<{ readonly userId: string; readonly key: string }> {
+  const at = systemClock.now();
+  const user = await database.transact(() => newUser('crash', 'user'));
+  await credit(database, { id: 'grant_crash', account: user.id, from: 'grants', amount: 100_000n * nanoPerYuan, code: 'grant', ref: 'test', at });
+  const made = await database.transact(() => createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }));
+  if (made === undefined) throw new Error('no such user');
+  return { userId: user.id, key: made.secret };
+}
+
+/** Everything that a client has seen whole was charged once; nothing else is wrong. */
+async function expectNothingLost(database: Database, delivered: ReadonlySet<string>): Promise<void> {
+  expect(await check(database)).toMatchObject({ ok: true, problems: [] });
+  const records = new Set((await database.query('SELECT u.id FROM usage u JOIN transfer t ON t.id = u.id')).map((row) => row['id']));
+  expect([...delivered].filter((id) => !records.has(id))).toEqual([]);
+}
+
+forEachDatabase((name, _openFresh, fresh) => {
+  test(`kill -9 at ${rounds} random instants under load loses nothing that was delivered, and held money comes back`, { timeout: 30_000 + rounds * 20_000 }, async () => {
+    const seed = Number(process.env['TOLLGATE_SEED'] ?? Math.floor(systemClock.now() % 1e9));
+    console.info(`seed ${seed}`);
+    const random = seededRandom(seed);
+    const vendor = await startVendor();
+    vendor.answer((received, response) => {
+      const answer = (): void => {
+        if (received.text.includes('"stream":true')) sse(response).end(streamOf(['Hel', 'lo', '!']));
+        else json(response, 200, completion());
+      };
+      if (random() < 0.5) answer();
+      else setTimeout(answer, random() * 30);
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-crash-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const place = name === 'sqlite' ? undefined : (await fresh()).url;
+    const options = { folder, configuration: oneModel(vendor.url), env: place === undefined ? { DATABASE_URL: '' } : { DATABASE_URL: place } };
+    let gateway: GatewayProcess = await startProcess(options);
+    onTestFinished(() => gateway.kill());
+    const { open } = await import('../src/storage/open.ts');
+    const database = await open(place ?? `sqlite:${join(folder, 'tollgate.db')}`);
+    onTestFinished(() => database.close());
+    const { key, userId } = await userWithMoney(database);
+    const delivered = new Set<string>();
+    for (let round = 0; round < rounds; round++) {
+      let running = true;
+      const loaded = load(gateway.url, key, random, delivered, () => running);
+      await wait(30 + random() * 300);
+      await gateway.kill();
+      running = false;
+      await loaded;
+      await expectNothingLost(database, delivered);
+      gateway = await startProcess(options);
+    }
+    expect(delivered.size).toBeGreaterThan(rounds);
+    expect(await gateway.stop()).toBe(0);
+    await expectHeldMoneyBack(database, userId);
+    await expectNothingLost(database, delivered);
+  });
+});
+
+/** On SQLite at once, on PostgreSQL when the last crashed process has been silent for long enough and somebody lives to see it: its floats remain until the next start. */
+async function expectHeldMoneyBack(database: Database, userId: string): Promise<void> {
+  const [row] = await database.query('SELECT held FROM account WHERE id = $1', [userId]);
+  if (database.dialect === 'sqlite') expect(row?.['held']).toBe(0n);
+  else expect(row?.['held']).toBeGreaterThanOrEqual(0n);
+}
+
+test('PostgreSQL is there, or the suite has said that it is not', () => {
+  expect(inject('postgresUrl') === undefined || process.env['CI'] !== 'true' || inject('postgresUrl') !== '').toBe(true);
+});

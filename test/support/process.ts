@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(new URL('../../bin/tollgate.js', import.meta.url));
+const startMsMax = 20_000;
+
+/** The product as an operator runs it: its own process, from dist/. */
+export interface GatewayProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Ends it at once, as a crash does. Resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Asks it to drain. Resolves with its exit code. */
+  stop(): Promise<number | null>;
+  output(): string;
+}
+
+export interface ProcessOptions {
+  readonly folder: string;
+  readonly configuration: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startProcess({ folder, configuration, env = {} }: ProcessOptions): Promise<GatewayProcess> {
+  const config = join(folder, 'tollgate.yaml');
+  writeFileSync(config, configuration);
+  const port = await freePort();
+  const child = spawn(process.execPath, [entry, 'serve', '--config', config, '--port', String(port), '--data', folder], {
+    env: { ...process.env, TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), TOLLGATE_LOG: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (text) => {
+    output += text;
+  });
+  child.stderr.on('data', (text) => {
+    output += text;
+  });
+  const gone = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await ready(url, child, () => output);
+  return {
+    url,
+    child,
+    output: () => output,
+    async kill() {
+      child.kill('SIGKILL');
+      await gone;
+    },
+    stop() {
+      child.kill('SIGTERM');
+      return gone;
+    },
+  };
+}
+
+async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
+  const until = performance.now() + startMsMax;
+  while (performance.now() < until) {
+    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}: ${output()}`);
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.ok === true) return;
+    await wait(20);
+  }
+  child.kill('SIGKILL');
+  throw new Error(`the gateway is not ready after ${startMsMax} ms: ${output()}`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { formatYuan, type Nano, parseYuan } from '../../src/base/money.ts';
+import { readConfiguration } from '../../src/catalog/config.ts';
+import { newUser } from '../../src/cli/user.ts';
+import { check } from '../../src/ledger/check.ts';
+import { balance, credit } from '../../src/ledger/ledger.ts';
+import { type Gateway, type GatewayOptions, openGateway, serves } from '../../src/main.ts';
+import { vendors } from '../../src/providers/index.ts';
+import type { Row } from '../../src/storage/database.ts';
+
+/** A gateway with everything on, a user with money and a key. */
+export interface Running {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly key: string;
+  readonly userId: string;
+  post(path: string, body: unknown, init?: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal }): Promise<Response>;
+  /** Yuan, as the user is shown it. */
+  balance(): Promise<string>;
+  usage(): Promise<readonly Row[]>;
+  /** The ledger's own proof, and one transfer for each usage record. */
+  expectBooks(): Promise<void>;
+  newKey(options?: {
+    readonly group?: string;
+    readonly limit?: Nano;
+    readonly expiresAt?: number;
+  }): Promise<{ readonly id: string; readonly secret: string }>;
+}
+
+export interface RunningOptions {
+  readonly databaseUrl: string;
+  readonly configuration: string;
+  readonly yuan?: string;
+  readonly limits?: GatewayOptions['limits'];
+}
+
+/** One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a scripted vendor. */
+export const oneModel = (vendorUrl: string, extra = ''): string => `
+groups:
+  - { name: default, price_multiplier: 1.0 }
+  - { name: other, price_multiplier: 1.0 }
+models:
+  - { id: m1, owned_by: openai, kind: chat, context: 128000, max_output: 1000, price: { input: 1000, output: 1000 } }
+  - { id: hidden, owned_by: openai, kind: chat, context: 128000, max_output: 1000, price: { input: 1, output: 1 } }
+channels:
+  - { name: a, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up-key, groups: [default], models: [{ id: m1, upstream: up }] }
+  - { name: b, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up-key, groups: [other], models: [hidden] }
+${extra}`;
+
+const masterKey = randomBytes(32);
+
+export async function configurationFrom(text: string): Promise<NonNullable<GatewayOptions['configuration']>> {
+  const read = await readConfiguration(text, { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() });
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  return read.configuration;
+}
+
+export async function startGateway(options: RunningOptions): Promise<Gateway> {
+  const gateway = await openGateway({
+    databaseUrl: options.databaseUrl,
+    masterKey,
+    configuration: await configurationFrom(options.configuration),
+    host: '127.0.0.1',
+    port: 0,
+    sqliteThread: undefined,
+    logLevel: 'silent',
+    metricsToken: 'metrics',
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  let closed = false;
+  onTestFinished(async () => {
+    if (!closed) await gateway.close();
+  });
+  return {
+    ...gateway,
+    close: () => {
+      closed = true;
+      return gateway.close();
+    },
+  };
+}
+
+export async function startRunning(options: RunningOptions): Promise<Running> {
+  const gateway = await startGateway(options);
+  const { database } = gateway;
+  const at = systemClock.now();
+  const user = await database.transact(() => newUser('test', 'user'));
+  const amount = parseYuan(options.yuan ?? '100');
+  if (amount === undefined) throw new Error('yuan is a decimal string');
+  if (amount > 0n)
+    await credit(database, { id: `grant_${user.id}`, account: user.id, from: 'grants', amount, code: 'grant', ref: 'test', at });
+  const newKey: Running['newKey'] = async ({ group = 'default', limit, expiresAt } = {}) => {
+    const made = await database.transact(() => createKey({ userId: user.id, name: 'test', group, limit, expiresAt, at }));
+    if (made === undefined) throw new Error('no such user');
+    return { id: made.key.id, secret: made.secret };
+  };
+  const { secret } = await newKey();
+  return {
+    gateway,
+    url: gateway.url,
+    key: secret,
+    userId: user.id,
+    newKey,
+    post: (path, body, init = {}) =>
+      fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...init.headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...(init.signal === undefined ? {} : { signal: init.signal }),
+      }),
+    balance: async () => formatYuan((await balance(database, user.id))?.balance ?? 0n),
+    usage: () => database.query('SELECT * FROM usage ORDER BY reserved_at, id'),
+    async expectBooks() {
+      expect(await check(database)).toMatchObject({ ok: true, problems: [] });
+      const [counts] = await database.query(
+        `SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT COUNT(*) FROM transfer WHERE code = 'chat') AS charges`,
+      );
+      expect(counts?.['records']).toBe(counts?.['charges']);
+    },
+  };
+}
+
+export const hello = { model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 };
