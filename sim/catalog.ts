@@ -114,12 +114,18 @@ function channelLines(vendor: string, simUrl: string): string[] {
   ];
 }
 
-/** Each scenario in a channel of its own, so that one that parks its channel leaves the others alone. */
+/**
+ * Each scenario in a channel of its own, so that one that parks its channel leaves the others alone; those that fail once have a second
+ * channel to go to.
+ */
 function scenarioChannels(simUrl: string): string[] {
-  return demoScenarios.map(
-    (id) =>
-      `  - { name: ${id}, vendor: openai, base_url: "${simUrl}${prefixOf('openai')}", api_key: sk-sim, groups: [default], models: [${id}] }`,
+  return demoScenarios.flatMap((id) =>
+    (id.endsWith('-once') ? ['openai', 'deepseek'] : ['openai']).map((vendor) => scenarioChannel(id, vendor, simUrl)),
   );
+}
+
+function scenarioChannel(id: string, vendor: string, simUrl: string): string {
+  return `  - { name: ${id}-${vendor}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: sk-sim, groups: [default], models: [${id}] }`;
 }
 
 function prefixOf(vendor: string): string {

@@ -90,6 +90,9 @@ const rows: readonly Row[] = [
   { name: /^long-(\d+)$/, plays: ([count]) => ({ tokens: Math.min(Number(count), tokensMax) }) },
 ];
 
+/** What comes after `sim-`, one pattern for each row. */
+export const scenarioNames: readonly RegExp[] = rows.map(({ name }) => name);
+
 /** Models that no vendor has. */
 const nobodyHas = /nonexistent|does-not-exist|no-such/;
 

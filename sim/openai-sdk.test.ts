@@ -1,0 +1,153 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sim, startSim } from './index.ts';
+
+let sim: Sim;
+let client: OpenAI;
+
+beforeAll(async () => {
+  sim = await startSim();
+  client = new OpenAI({ baseURL: `${sim.url}/openai/v1`, apiKey: 'sk-sim', maxRetries: 0 });
+});
+afterAll(() => sim.close());
+
+const user = (content: string) => [{ role: 'user' as const, content }];
+const weather = {
+  type: 'function' as const,
+  function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+};
+const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==';
+
+test('chat: the answer repeats the question, and the counts add up', async () => {
+  const { choices, usage } = await client.chat.completions.create({ model: 'gpt-4o', messages: user('How tall is the Matterhorn?') });
+  expect(choices[0]?.message.content).toContain('How tall is the Matterhorn?');
+  expect(choices[0]?.finish_reason).toBe('stop');
+  expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
+  expect(usage?.completion_tokens).toBeGreaterThan(10);
+});
+
+test('the same request gets the same words, another seed other ones', async () => {
+  const say = async (seed: number) =>
+    (await client.chat.completions.create({ model: 'gpt-4o', messages: user('Why?'), seed })).choices[0]?.message.content;
+  expect(await say(1)).toBe(await say(1));
+  expect(await say(1)).not.toBe(await say(2));
+});
+
+test('what the prompt dictates is said; a stop sequence, a limit and n are honoured', async () => {
+  const ask = async (more: object) =>
+    (await client.chat.completions.create({ model: 'gpt-4o', messages: user('Say: one two three four'), ...more })).choices;
+  expect((await ask({}))[0]?.message.content).toBe('one two three four');
+  expect((await ask({ stop: [' three'] }))[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'one two' } });
+  expect((await ask({ max_completion_tokens: 2 }))[0]).toMatchObject({ finish_reason: 'length', message: { content: 'one two' } });
+  expect((await ask({ n: 3 })).map(({ index }) => index)).toEqual([0, 1, 2]);
+});
+
+describe('streams', () => {
+  test('say the same as a whole answer, and usage comes when asked for', async () => {
+    const asked = { model: 'gpt-4o', messages: user('Was ist ein Käse? 🧀') };
+    const stream = await client.chat.completions.create({ ...asked, stream: true, stream_options: { include_usage: true } });
+    let text = '';
+    let total = 0;
+    for await (const { choices, usage } of stream) {
+      text += choices[0]?.delta.content ?? '';
+      total = usage?.total_tokens ?? total;
+    }
+    const whole = await client.chat.completions.create(asked);
+    expect(text).toBe(whole.choices[0]?.message.content);
+    expect(total).toBe(whole.usage?.total_tokens);
+  });
+
+  test('tell no usage unasked', async () => {
+    for await (const chunk of await client.chat.completions.create({ model: 'gpt-4o', messages: user('Hi'), stream: true }))
+      expect(chunk).not.toHaveProperty('usage');
+  });
+});
+
+describe('tools', () => {
+  test('one that the prompt is about is called with what the prompt says, and its result is used', async () => {
+    const messages = user('What is the weather in Paris?');
+    const first = (await client.chat.completions.create({ model: 'gpt-4o', messages, tools: [weather] })).choices[0];
+    const call = first?.message.tool_calls?.[0];
+    if (first === undefined || call?.type !== 'function') throw new Error('no call');
+    expect(first).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
+    expect(call.function).toEqual({ name: 'get_weather', arguments: '{"city":"Paris"}' });
+    const result = { role: 'tool' as const, tool_call_id: call.id, content: '21 degrees' };
+    const second = await client.chat.completions.create({
+      model: 'gpt-4o',
+      messages: [...messages, first.message, result],
+      tools: [weather],
+    });
+    expect(second.choices[0]?.message.content).toContain('21 degrees');
+  });
+
+  test('two calls when asked for both, in a stream assembled by the SDK', async () => {
+    const stream = client.chat.completions.stream({
+      model: 'gpt-4o',
+      messages: user('The weather in both Paris and Rome, please'),
+      tools: [weather],
+    });
+    const calls = (await stream.finalChatCompletion()).choices[0]?.message.tool_calls ?? [];
+    expect(calls.map((call) => call.type === 'function' && call.function.arguments)).toEqual(['{"city":"Paris"}', '{"city":"Rome"}']);
+  });
+
+  test('are left alone for other questions, forbidden or forced by tool_choice', async () => {
+    const finish = async (text: string, tool_choice: 'auto' | 'none' | 'required', parallel_tool_calls = true) =>
+      (await client.chat.completions.create({ model: 'gpt-4o', messages: user(text), tools: [weather], tool_choice, parallel_tool_calls }))
+        .choices[0];
+    expect((await finish('Who are you?', 'auto'))?.finish_reason).toBe('stop');
+    expect((await finish('The weather in Paris?', 'none'))?.finish_reason).toBe('stop');
+    expect((await finish('Who are you?', 'required'))?.finish_reason).toBe('tool_calls');
+    expect((await finish('The weather in both Paris and Rome', 'auto', false))?.message.tool_calls).toHaveLength(1);
+  });
+});
+
+test('vision: the image is decoded', async () => {
+  const content = [
+    { type: 'text' as const, text: 'What is this?' },
+    { type: 'image_url' as const, image_url: { url: png } },
+  ];
+  const { choices } = await client.chat.completions.create({ model: 'gpt-4o', messages: [{ role: 'user', content }] });
+  expect(choices[0]?.message.content).toContain('a PNG image of 3×2 pixels');
+});
+
+test('a JSON schema is satisfied', async () => {
+  const schema = {
+    type: 'object',
+    properties: { name: { type: 'string' }, age: { type: 'integer' } },
+    required: ['name', 'age'],
+    additionalProperties: false,
+  };
+  const { choices } = await client.chat.completions.parse({
+    model: 'gpt-4o',
+    messages: user('Our guest is Ada Lovelace, 36 years old.'),
+    response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } },
+  });
+  expect(choices[0]?.message.parsed).toEqual({ name: 'Ada Lovelace', age: 36 });
+});
+
+test('logprobs come for each token when asked for', async () => {
+  const { choices } = await client.chat.completions.create({
+    model: 'gpt-4o',
+    messages: user('Say: hi there'),
+    logprobs: true,
+    top_logprobs: 2,
+  });
+  expect(choices[0]?.logprobs?.content?.map(({ token, top_logprobs }) => [token, top_logprobs.length])).toEqual([
+    ['hi', 2],
+    [' there', 2],
+  ]);
+});
+
+test('errors arrive as the SDK knows them', async () => {
+  const ask = (more: object, key = 'sk-sim') =>
+    new OpenAI({ baseURL: `${sim.url}/openai/v1`, apiKey: key, maxRetries: 0 }).chat.completions.create({
+      model: 'gpt-4o',
+      messages: user('Hi'),
+      ...more,
+    });
+  await expect(ask({}, 'sk-wrong-1234567')).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
+  await expect(ask({ model: 'gpt-nonexistent' })).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+  await expect(ask({ temperature: 3 })).rejects.toMatchObject({ status: 400, code: 'decimal_above_max_value', param: 'temperature' });
+  await expect(ask({ model: 'sim-429' })).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+  await expect(ask({ model: 'sim-503' })).rejects.toBeInstanceOf(OpenAI.InternalServerError);
+});
