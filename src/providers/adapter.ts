@@ -36,7 +36,7 @@ export interface Ask {
   readonly body: Buffer;
 }
 
-/** A whole answer in the client's format. `quantities` is undefined when the vendor told no usage; then `outputText` is what to count. */
+/** A whole answer in the client's format. `quantities` is undefined when the vendor told no usage; then `outputText` is what to count (it is empty otherwise). */
 export interface Answer {
   readonly body: Buffer;
   readonly quantities: Quantities | undefined;

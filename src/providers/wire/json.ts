@@ -1,4 +1,4 @@
-import { elements, members } from '../../base/json-edit.ts';
+import { elements, jsonText, members } from '../../base/json-edit.ts';
 
 /** A parsed JSON object of unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -49,10 +49,7 @@ export function rawInside(raw: Raw): string {
 
 export const rawText = (raw: Raw): string => `{${rawInside(raw)}}`;
 
-function nameText(name: string): string {
-  const text = JSON.stringify(name);
-  return /[^\0-\x7f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
-}
+const nameText = (name: string): string => (/^\w*$/.test(name) ? `"${name}"` : jsonText(name));
 
 /** Whether JSON text says nothing: absent, `null` or `""`. */
 export const says = (text: string | undefined): text is string => text !== undefined && text !== 'null' && text !== '""';

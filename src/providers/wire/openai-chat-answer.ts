@@ -1,47 +1,42 @@
-import { type Change, edit, jsonText } from '../../base/json-edit.ts';
+import { jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { Answer, Call } from '../adapter.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, rawElements, rawInside, rawMembers, rawText, says, textOf } from './json.ts';
+import { isObject, listOf, objectOf, parse, rawElements, rawInside, rawMembers, rawText, says, textOf } from './json.ts';
 import { hiddenInChoice, hiddenMembers, newCallId, upstreamIdOf } from './openai-chat-chunk.ts';
-import { faultWithin, protocolFault } from './openai-chat-fault.ts';
+import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts';
 import { choiceState, finishReason, normaliseMessage } from './openai-chat-message.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { readUsage } from './openai-chat-usage.ts';
 
 /** A whole answer made OpenAI's: the vendor's bytes but for the ids, the model and what departs from the convention. */
 export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body))
-    return protocolFault(
-      body === undefined ? `an answer that is not JSON: ${reply.toString('utf8', 0, 120)}` : 'an answer that is no JSON object',
-    );
-  const refused = faultWithin(body, quirks);
+  const text = reply.toString('latin1').trim();
+  const body = parse(text);
+  if (body === undefined) return protocolFault(`an answer that is not JSON: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const refused = mayTellFault(body) ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks) : undefined;
   if (refused) return refused;
   if (!listOf(body['choices']).some(isObject)) return protocolFault('an answer without choices');
-  const text = reply.toString('latin1').trim();
   const top = rawMembers(text);
+  const rawChoices = rawElements(top.get('choices'));
   const choices: string[] = [];
-  for (const choice of rawElements(top.get('choices'))) {
+  for (const choice of rawChoices) {
     const normalised = normaliseChoice(choice, choices.length, call, quirks);
     if (normalised === undefined) return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
     choices.push(normalised);
   }
-  const usageText = top.get('usage') ?? rawMembers(rawElements(top.get('choices'))[0] ?? '').get('usage');
+  const usageText = top.get('usage') ?? rawMembers(rawChoices[0] ?? '').get('usage');
   const usage = says(usageText) ? readUsage(usageText) : undefined;
-  const changes: Change[] = [
-    { path: ['id'], json: jsonText(call.answerId) },
-    { path: ['object'], json: '"chat.completion"' },
-    { path: ['model'], json: jsonText(call.publicModel) },
-    { path: ['choices'], json: `[${choices.join(',')}]` },
-    ...hiddenMembers.map((name) => ({ path: [name] })),
-  ];
-  if (typeof body['created'] !== 'number') changes.push({ path: ['created'], json: String(call.created) });
-  if (usage) changes.push({ path: ['usage'], json: usage.json });
+  const created = typeof body['created'] === 'number' ? top.get('created') : String(call.created);
+  for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers]) top.delete(name);
+  if (usage) top.set('usage', usage.json);
+  const rest = rawInside(top);
+  const head = `{"id":${jsonText(call.answerId)},"object":"chat.completion","created":${created},"model":${jsonText(call.publicModel)}`;
   return {
-    body: Buffer.from(edit(text, changes), 'latin1'),
+    body: Buffer.from(`${head},"choices":[${choices.join(',')}]${rest && ','}${rest}}`, 'latin1'),
     quantities: usage?.quantities,
     upstreamId: upstreamIdOf(body),
-    outputText: outputText(body),
+    outputText: usage ? '' : outputText(reply),
   };
 }
 
@@ -61,9 +56,9 @@ function normaliseChoice(text: string, position: number, call: Call, quirks: Qui
 }
 
 /** All that the model wrote, for counting where the vendor did not. */
-function outputText(body: JsonObject): string {
+function outputText(reply: Buffer): string {
   let text = '';
-  for (const choice of listOf(body['choices'])) {
+  for (const choice of listOf(objectOf(parse(reply.toString('utf8')))?.['choices'])) {
     const message = objectOf(objectOf(choice)?.['message']) ?? {};
     const content = message['content'];
     text +=

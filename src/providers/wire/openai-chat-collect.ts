@@ -41,12 +41,13 @@ export class ChatCollector implements StreamCollector {
       });
     const { answerId: id, created, publicModel: model } = this.#call;
     const usage = cut ? parse(usageText(cut)) : this.#usage;
+    const quantities = cut ?? this.meter.quantities;
     const body = { id, object: 'chat.completion', created, model, ...this.#rest, choices, ...(usage ? { usage } : {}) };
     return {
       body: Buffer.from(JSON.stringify(body)),
-      quantities: cut ?? this.meter.quantities,
+      quantities,
       upstreamId: this.meter.upstreamId,
-      outputText: this.#outputText(),
+      outputText: quantities ? '' : this.#outputText(),
     };
   }
 

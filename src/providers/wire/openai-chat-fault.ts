@@ -182,6 +182,9 @@ function fault(kind: FaultKind, refused: Refused, status: number, retryAfterMs?:
   };
 }
 
+/** Whether `faultWithin` could find a fault: cheap, and good for text that is not decoded yet. */
+export const mayTellFault = (body: JsonObject): boolean => 'error' in body || 'base_resp' in body || body['object'] === 'error';
+
 /** An error that came with a good status: an `error` member, MiniMax's `base_resp`, an error event in a stream. Undefined when `body` tells none. */
 export function faultWithin(body: JsonObject, quirks: Quirks): Fault | undefined {
   const base = objectOf(body['base_resp']);

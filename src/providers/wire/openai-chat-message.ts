@@ -1,6 +1,6 @@
-import { type Raw, parse, rawElements, rawMembers, rawText, says, stringBytes, textOf } from './json.ts';
+import { type Raw, rawElements, rawMembers, rawText, says, stringBytes } from './json.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
-import { splitThink, type ThinkState, thinkState } from './think-tags.ts';
+import { settled, splitThink, type ThinkState, thinkState } from './think-tags.ts';
 
 /** What a choice has said so far. A whole answer begins and ends with a fresh one. */
 export interface ChoiceState {
@@ -129,7 +129,7 @@ export interface Normalising {
 /** Makes a vendor's message or delta OpenAI's, in place. Returns how many bytes of text, reasoning and arguments it holds. */
 export function normaliseMessage(message: Raw, state: ChoiceState, { quirks, newId, whole, last }: Normalising): number {
   flattenParts(message);
-  if (quirks.thinkTags && state.think.stage !== 'outside') untagThinking(message, state, last);
+  if (quirks.thinkTags && !settled(state.think)) untagThinking(message, state, last);
   nameReasoning(message, state, quirks);
   for (const name of quirks.hide ?? []) message.delete(name);
   let bytes = 0;
@@ -182,6 +182,6 @@ const reasons: Readonly<Record<string, string>> = {
 /** OpenAI's finish reason for the vendor's, `error` when it tells a failure, undefined while there is none. */
 export function finishReason(text: string | undefined, quirks: Quirks): string | undefined {
   if (!says(text)) return undefined;
-  const word = (textOf(parse(text)) ?? '').toLowerCase();
+  const word = text.slice(1, -1).toLowerCase();
   return quirks.finish?.[word] ?? reasons[word] ?? 'stop';
 }

@@ -2,10 +2,11 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { isObject, parse, utf8 } from './json.ts';
 import { ChunkRewriter, upstreamIdOf } from './openai-chat-chunk.ts';
-import { faultWithin, protocolFault } from './openai-chat-fault.ts';
+import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { learn, Match, type Template } from './openai-chat-template.ts';
 import { usageText } from './openai-chat-usage.ts';
+import { settled } from './think-tags.ts';
 
 /** The longest event that is waited for: room for images in base64. */
 const eventBytesMax = 32 * 1024 * 1024;
@@ -19,6 +20,12 @@ function eventEnd(text: string, at: number): number {
     if (c === 0x0d && text.charCodeAt(i + 2) === 0x0a) return i + 3;
   }
   return -1;
+}
+
+/** Whether an event that has begun can end with this piece. If not, it waits unjoined: a large event in many pieces costs one copy. */
+function mayEnd(piece: Buffer): boolean {
+  const first = piece[0];
+  return first === 0x0a || first === 0x0d || piece.includes('\n\n') || piece.includes('\n\r\n');
 }
 
 export class ChatStream implements StreamTranslator {
@@ -35,7 +42,7 @@ export class ChatStream implements StreamTranslator {
   readonly #chunks: ChunkRewriter;
   readonly #match = new Match();
   readonly #templates: Template[] = [];
-  /** What came of an event that is not whole yet: its text, and pieces after it that hold no line end. */
+  /** What came of an event that is not whole yet: its text, and the pieces after it. */
   #carry = '';
   #pieces: Buffer[] = [];
   #waiting = 0;
@@ -50,7 +57,7 @@ export class ChatStream implements StreamTranslator {
   push(piece: Buffer): string {
     if (this.#closed) return '';
     if (this.#waiting + piece.length > eventBytesMax) return this.#fail(`an event of more than ${eventBytesMax} bytes`);
-    if (this.#waiting > 0 && piece.indexOf(0x0a) < 0) {
+    if (this.#waiting > 0 && !mayEnd(piece)) {
       this.#pieces.push(piece);
       this.#waiting += piece.length;
       return '';
@@ -118,7 +125,7 @@ export class ChatStream implements StreamTranslator {
     if (data.startsWith('[DONE]')) return this.#done();
     const body = parse(data);
     if (!isObject(body)) return this.#fail('an event that is not JSON');
-    const told = 'error' in body || 'base_resp' in body || name === 'error' ? parse(utf8(data)) : undefined;
+    const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
     if (isObject(told)) {
       this.meter.fault = faultWithin(told, this.#quirks) ?? (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
       if (this.meter.fault) return this.#close();
@@ -134,17 +141,18 @@ export class ChatStream implements StreamTranslator {
     this.meter.outputBytes += bytes;
     this.meter.quantities = this.#chunks.usage?.quantities;
     this.meter.finished = this.#chunks.finished;
-    if (text === '') return '';
-    if (this.meter.finished) this.#templates.length = 0;
-    else if (event !== '' && before !== undefined && this.#state() === before) this.#learn(event);
-    return `data: ${text}\n\n`;
+    // What was learned holds while events bring text and nothing else: a new call may use an old call's index.
+    const plain = before !== undefined && this.#state() === before && !this.meter.finished;
+    if (!plain) this.#templates.length = 0;
+    else if (event !== '' && text !== '') this.#learn(event);
+    return text && `data: ${text}\n\n`;
   }
 
   /** Changes when an event did more than bring text; undefined while such events cannot be told from others. Only a stream of one choice is learned. */
   #state(): string | undefined {
     const state = this.#chunks.choices.get(0);
     if (!state || this.#chunks.choices.size > 1 || this.#quirks.cumulativeReasoning) return undefined;
-    if (this.#quirks.thinkTags && state.think.stage !== 'outside') return undefined;
+    if (this.#quirks.thinkTags && !settled(state.think)) return undefined;
     return `${state.roleGiven} ${state.calls.length} ${this.#chunks.usage?.json}`;
   }
 

@@ -6,6 +6,8 @@ export interface ThinkState {
   stage: 'start' | 'inside' | 'outside';
   /** What may be the beginning of a tag and waits for the next piece. */
   held: string;
+  /** A tag has just ended: the line ends after it belong to it. */
+  trim: boolean;
 }
 
 export interface Split {
@@ -13,10 +15,14 @@ export interface Split {
   readonly content: string;
 }
 
-export const thinkState = (): ThinkState => ({ stage: 'start', held: '' });
+export const thinkState = (): ThinkState => ({ stage: 'start', held: '', trim: false });
 
-const opening = /^(?: |\\n|\\r|\\t)*(?:<|\\u003[cC])think(?:>|\\u003[eE])(?:\\n)*/;
-const closing = /(?:<|\\u003[cC])\/think(?:>|\\u003[eE])(?: |\\n)*/;
+/** Whether every piece from now on is answer, untouched. */
+export const settled = (state: ThinkState): boolean => state.stage === 'outside' && !state.trim;
+
+const space = /^(?: |\\n|\\r|\\t)+/;
+const opening = /^(?:<|\\u003[cC])think(?:>|\\u003[eE])/;
+const closing = /(?:<|\\u003[cC])\/think(?:>|\\u003[eE])/;
 const openings = ['<think>', '\\u003cthink\\u003e', '\\u003Cthink\\u003E'];
 const closings = ['</think>', '\\u003c/think\\u003e', '\\u003C/think\\u003E'];
 
@@ -33,31 +39,43 @@ function tail(text: string, tags: readonly string[]): number {
 export function splitThink(state: ThinkState, piece: string, last: boolean): Split {
   const text = state.held + piece;
   state.held = '';
-  if (state.stage === 'outside') return { reasoning: '', content: text };
-  if (state.stage === 'start') {
-    const match = opening.exec(text);
-    if (!match) {
-      const bare = text.replace(/^(?: |\\n|\\r|\\t)+/, '');
-      if (!last && openings.some((tag) => tag.startsWith(bare))) {
-        state.held = text;
-        return { reasoning: '', content: '' };
-      }
-      state.stage = 'outside';
-      return { reasoning: '', content: text };
-    }
+  if (state.stage === 'start') return begin(state, text, last);
+  return state.stage === 'inside' ? inside(state, text, last) : { reasoning: '', content: trimmed(state, text) };
+}
+
+function begin(state: ThinkState, text: string, last: boolean): Split {
+  const bare = text.replace(space, '');
+  const match = opening.exec(bare);
+  if (match) {
     state.stage = 'inside';
-    return inside(state, text.slice(match[0].length), last);
+    state.trim = true;
+    return inside(state, bare.slice(match[0].length), last);
   }
-  return inside(state, text, last);
+  if (!last && openings.some((tag) => tag.startsWith(bare))) {
+    state.held = text;
+    return { reasoning: '', content: '' };
+  }
+  state.stage = 'outside';
+  return { reasoning: '', content: text };
 }
 
 function inside(state: ThinkState, text: string, last: boolean): Split {
   const match = closing.exec(text);
   if (match) {
+    const reasoning = trimmed(state, text.slice(0, match.index));
     state.stage = 'outside';
-    return { reasoning: text.slice(0, match.index), content: text.slice(match.index + match[0].length) };
+    state.trim = true;
+    return { reasoning, content: trimmed(state, text.slice(match.index + match[0].length)) };
   }
   const keep = last ? 0 : tail(text, closings);
   state.held = text.slice(text.length - keep);
-  return { reasoning: text.slice(0, text.length - keep), content: '' };
+  return { reasoning: trimmed(state, text.slice(0, text.length - keep)), content: '' };
+}
+
+/** Without the white space that follows a tag, which may fill pieces of its own. */
+function trimmed(state: ThinkState, text: string): string {
+  if (!state.trim) return text;
+  const bare = text.replace(space, '');
+  if (bare !== '') state.trim = false;
+  return bare;
 }
