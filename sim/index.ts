@@ -27,10 +27,7 @@ export async function startSim({ port = 0, host = '127.0.0.1' }: { readonly port
   const log = new RequestLog();
   const once = new Once();
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: 0 }, (incoming, response) => {
-    // A client that goes away in the middle of an answer is none of our business.
-    answer(incoming, response, log, once).catch((error: unknown) => {
-      if (!response.destroyed) response.destroy(error instanceof Error ? error : undefined);
-    });
+    answer(incoming, response, log, once).catch((error: unknown) => admit(error, response));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -50,6 +47,13 @@ export async function startSim({ port = 0, host = '127.0.0.1' }: { readonly port
         server.closeAllConnections();
       }),
   };
+}
+
+/** A client that goes away in the middle of an answer is none of our business; all else is a bug of the simulator, and says so. */
+function admit(error: unknown, response: ServerResponse): void {
+  if (response.destroyed) return;
+  if (response.headersSent) response.destroy();
+  else sendJson(response, 500, JSON.stringify({ bug_in_simulator: error instanceof Error ? error.stack : String(error) }));
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, log: RequestLog, once: Once): Promise<void> {

@@ -7,7 +7,7 @@ export interface PlannedCall {
 }
 
 /** Words in tools' names that tell nothing of what a tool is about. */
-const common =
+const plainVerbs =
   /^(?:get|set|run|add|the|for|find|call|make|list|show|tool|look|fetch|lookup|query|search|create|update|current|function|calculate)$/;
 
 /**
@@ -40,7 +40,7 @@ function tellingWords(name: string): string[] {
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .split(/[_-]/);
-  return words.filter((word) => word.length >= 3 && !common.test(word));
+  return words.filter((word) => word.length >= 3 && !plainVerbs.test(word));
 }
 
 /** A call does not use the words again that the one before it used: «Paris and Rome» makes one call for each. */

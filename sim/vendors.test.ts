@@ -94,7 +94,7 @@ describe.each(every)('%s', (vendor, { style }: Dialect) => {
     expect(broken.text).toMatch(/error/);
     const half = await ask(base(vendor), { ...streamed, model: 'sim-half-event' });
     expect(half.text.endsWith('\n\n')).toBe(false);
-    await expect(ask(base(vendor), { ...streamed, model: 'sim-reset-after-3' })).rejects.toThrow();
+    await expect(ask(base(vendor), { ...streamed, model: 'sim-reset-after-3' })).rejects.toThrow('terminated');
   });
 });
 
@@ -117,7 +117,7 @@ test('the log keeps what came, how it ended and who left', async () => {
   const hanging = fetch(`${base('deepseek')}/chat/completions`, { ...request, body: JSON.stringify({ ...hello, model: 'sim-hang' }) });
   while (sim.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   controller.abort();
-  await expect(hanging).rejects.toThrow();
+  await expect(hanging).rejects.toThrow('aborted');
   await expect.poll(() => sim.requests[1]?.left).toBe(true);
   expect(sim.requests).toMatchObject([
     { vendor: 'openai', path: '/openai/v1/chat/completions', status: 200, left: false },
