@@ -65,6 +65,8 @@ function checkPart(part: unknown, param: string, media: Media): void {
 }
 
 function checkImage(image: unknown, param: string, media: Media): void {
+  // Some vendors take the URL without its object, and their clients write it so.
+  if (typeof image === 'string') return addBytes(media, image);
   if (!isObject(image)) refuseType(`${param}.image_url`, 'an object', image);
   const { url } = image;
   if (url === undefined || url === null) refuse('missing_parameter', { param: `${param}.image_url.url` });

@@ -1,8 +1,12 @@
 import type { Vendor } from './adapter.ts';
+import { anthropic } from './vendors/anthropic.ts';
 import { azure } from './vendors/azure.ts';
+import { bedrock } from './vendors/bedrock.ts';
 import { cerebras } from './vendors/cerebras.ts';
+import { cohere } from './vendors/cohere.ts';
 import { deepseek } from './vendors/deepseek.ts';
 import { fireworks } from './vendors/fireworks.ts';
+import { gemini } from './vendors/gemini.ts';
 import { groq } from './vendors/groq.ts';
 import { huggingface } from './vendors/huggingface.ts';
 import { hunyuan } from './vendors/hunyuan.ts';
@@ -18,6 +22,7 @@ import { perplexity } from './vendors/perplexity.ts';
 import { qwen } from './vendors/qwen.ts';
 import { siliconflow } from './vendors/siliconflow.ts';
 import { together } from './vendors/together.ts';
+import { vertex } from './vendors/vertex.ts';
 import { vllm } from './vendors/vllm.ts';
 import { volcengine } from './vendors/volcengine.ts';
 import { xai } from './vendors/xai.ts';
@@ -26,6 +31,11 @@ import { zhipu } from './vendors/zhipu.ts';
 const list: readonly Vendor[] = [
   openai,
   azure,
+  anthropic,
+  gemini,
+  vertex,
+  bedrock,
+  cohere,
   deepseek,
   qwen,
   moonshot,

@@ -1,0 +1,12 @@
+import { defineVendor } from '../vendor.ts';
+
+/** The version that every current model takes (platform.claude.com/docs/en/api/versioning, 2026-11). */
+const version = '2023-06-01';
+
+export const anthropic = defineVendor({
+  id: 'anthropic',
+  baseUrl: 'https://api.anthropic.com/v1',
+  env: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
+  sign: (secret) => ({ 'anthropic-version': version, ...(secret ? { 'x-api-key': secret } : {}) }),
+  speaks: {},
+});

@@ -1,0 +1,10 @@
+import { defineVendor } from '../vendor.ts';
+
+export const gemini = defineVendor({
+  id: 'gemini',
+  ownedBy: 'google',
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
+  sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
+  speaks: {},
+});
