@@ -19,9 +19,9 @@ function grouped(all: readonly Recording[]): Map<string, Recording[]> {
   return groups;
 }
 
-/** Vendors that we do not know by name are played by the one that is anybody. */
+/** Vendors that we do not know by name, or that speak another format at home, are played by the one that is anybody. */
 function adapterOf(vendor: string): Adapter {
-  const adapter = (vendors.get(vendor) ?? vendors.get('openai-compatible'))?.speaks.chat;
+  const adapter = vendors.get(vendor)?.speaks.chat ?? vendors.get('openai-compatible')?.speaks.chat;
   if (!adapter) throw new Error(`nobody plays ${vendor}`);
   return adapter;
 }

@@ -97,11 +97,26 @@ export function isFault(result: Answer | Fault): result is Fault {
   return 'kind' in result;
 }
 
-/** Where and how to reach one vendor with one secret, resolved once per channel. */
-export interface Destination {
-  readonly origin: string;
-  /** Path prefix of the base URL, without a trailing slash. */
-  readonly prefix: string;
+/** A request as it is about to leave: its whole address, and all headers but those that prove who we are. */
+export interface Outgoing {
+  readonly method: 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** What proves who we are for this request, or why that could not be had (`credentials`, `network`, `timeout`: another channel is tried). */
+export type Proof = { readonly headers: Readonly<Record<string, string>> } | Fault;
+
+/** Made once per channel, so that derived keys and tokens live as long as the channel does. Answers at once where it can: a promise costs a turn. */
+export type Authorize = (outgoing: Outgoing) => Proof | Promise<Proof>;
+
+/** What the making of a proof may need from outside. */
+export interface Means {
+  /** Milliseconds since 1970: signatures carry the time, tokens end. */
+  readonly now: () => number;
+  /** A small call of our own, to a token server for instance. Rejects when there was no reply in time. */
+  readonly post: (url: string, headers: Readonly<Record<string, string>>, body: string) => Promise<{ readonly status: number; readonly text: string }>;
 }
 
 /** Whom we buy from: data plus quirks, thin. */
@@ -114,6 +129,8 @@ export interface Vendor {
   readonly baseUrl?: string;
   /** Headers that prove who we are. Local servers may have no secret. */
   readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
+  /** For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof enough for this secret, and costs nothing per request. */
+  readonly authorizer?: (secret: string | undefined, means: Means) => Authorize | undefined;
   /** What to append to a base URL of this prefix instead of the adapter's path: for vendors with several generations of addresses. */
   readonly place?: (prefix: string, path: string, upstreamModel: string) => string;
   /** Environment variables that make a channel when there is no configuration. */

@@ -25,6 +25,6 @@ export const reasoningModels = [
 export const openai = defineVendor({
   id: 'openai',
   baseUrl: 'https://api.openai.com/v1',
-  env: { apiKey: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
+  env: { apiKey: 'OPENAI_API_KEY' },
   speaks: { chat: openaiChat({ models: reasoningModels }) },
 });

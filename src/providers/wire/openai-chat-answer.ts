@@ -43,14 +43,13 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
 /** The choice as OpenAI would have written it; undefined when it ended with an error. */
 function normaliseChoice(text: string, position: number, call: Call, quirks: Quirks): string | undefined {
   const choice = rawMembers(text);
-  const reason = finishReason(choice.get('finish_reason'), quirks);
+  const reason = finishReason(choice.get('finish_reason'));
   if (reason === 'error') return undefined;
   const message = rawMembers(choice.get('message') ?? '');
   normaliseMessage(message, choiceState(), { quirks, newId: newCallId(call), whole: true, last: true });
   const index = Number(choice.get('index') ?? position) || 0;
   // Perplexity sends an empty delta with whole answers, too.
-  for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice, ...(quirks.hide ?? [])])
-    choice.delete(name);
+  for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice]) choice.delete(name);
   const rest = rawInside(choice);
   return `{"index":${index},"message":${rawText(message)}${rest && ','}${rest},"finish_reason":"${reason ?? 'stop'}"}`;
 }

@@ -20,7 +20,7 @@ export function askChat(call: Call, quirks: Quirks): Ask {
   const changes: Change[] = [...members].map(([name, change]) => ({ path: [name], ...change }));
   askForUsage(call, quirks, changes);
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
-  return { path: quirks.path ?? '/chat/completions', headers, body: editBytes(call.bytes, changes) };
+  return { path: '/chat/completions', headers, body: editBytes(call.bytes, changes) };
 }
 
 const has = (call: Call, member: string): boolean => call.body[member] !== undefined;

@@ -101,14 +101,13 @@ export class ChunkRewriter {
     if (!state) this.choices.set(index, (state = choiceState()));
     // OpenRouter repeats the finish reason on its usage chunk; nothing follows the first.
     if (state.finished) return { text: '', bytes: 0, failed: false };
-    const reason = finishReason(choice.get('finish_reason'), this.#quirks);
+    const reason = finishReason(choice.get('finish_reason'));
     if (reason === 'error') return { text: '', bytes: 0, failed: true };
     const delta = rawMembers(choice.get('delta') ?? '');
     const repeated = state.roleGiven;
     const bytes = normaliseMessage(delta, state, { quirks: this.#quirks, newId: this.#newId, whole: false, last: reason !== undefined });
     // Perplexity repeats the whole message beside each delta, Together the delta as `text`.
-    for (const name of ['index', 'delta', 'finish_reason', 'usage', 'message', 'text', ...hiddenInChoice, ...(this.#quirks.hide ?? [])])
-      choice.delete(name);
+    for (const name of ['index', 'delta', 'finish_reason', 'usage', 'message', 'text', ...hiddenInChoice]) choice.delete(name);
     const silent = repeated && reason === undefined && delta.size === 0 && !says(choice.get('logprobs'));
     if (silent) return { text: '', bytes: 0, failed: false };
     const rest = rawInside(choice);

@@ -143,8 +143,8 @@ const messageMax = 1000;
 /** The vendor's words without what is ours alone: keys, organisations, account ids. */
 export function sanitise(message: string): string {
   const clean = message
-    .replace(/\b(?:sk|gsk|xai|pplx|csk|fw|hf|nvapi|tgp|key|ak|bce-v3|ABSK)[-_/][\w*.\-/]{6,}/gi, '***')
-    .replace(/\b(?:org|proj|user|acct|project)[-_][A-Za-z0-9]{8,}/g, '***')
+    .replace(/\b(?:sk|gsk|xai|pplx|csk|fw|hf|nvapi|tgp|key|ak|bce-v3|ABSK)[-_/](?=[\w*.\-/]*[\d*])[\w*.\-/]{6,}/gi, '***')
+    .replace(/\b(?:org|proj|user|acct|project)[-_](?=[A-Za-z]*[\dA-Z])[A-Za-z0-9]{8,}/g, '***')
     .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')
     .trim();

@@ -15,6 +15,14 @@ export interface ChoiceState {
 
 export const choiceState = (): ChoiceState => ({ roleGiven: false, finished: false, calls: [], think: thinkState(), details: '' });
 
+/** `whole`: a message, not a delta. `last`: the choice ends with it. `newId` makes the id of a call whose vendor gave none. */
+export interface Normalising {
+  readonly quirks: Quirks;
+  readonly newId: (n: number) => string;
+  readonly whole: boolean;
+  readonly last: boolean;
+}
+
 /** The inside of a JSON string's text; `''` for anything else. */
 const inner = (text: string | undefined): string => (text !== undefined && text.charCodeAt(0) === 0x22 ? text.slice(1, -1) : '');
 
@@ -71,41 +79,42 @@ function untagThinking(message: Raw, state: ChoiceState, last: boolean): void {
   if (split.reasoning) message.set('reasoning_content', `"${split.reasoning}"`);
 }
 
-/** The client's index of this call, which is new when its name comes under an unknown index or another id. */
-function callIndex(call: Raw, position: number, state: ChoiceState, named: boolean): { index: number; fresh: boolean } {
+/** The client's index of this call, and whether the call begins here: its name comes under an unknown index or another id. */
+function place(call: Raw, state: ChoiceState, named: boolean): { index: number; fresh: boolean } {
   const told = Number(call.get('index') ?? Number.NaN);
   const id = inner(call.get('id'));
+  const begin = (index: number) => ({ index: state.calls.push({ index, id }) - 1, fresh: true });
   if (Number.isNaN(told)) {
     const known = id ? state.calls.findIndex((c) => c.id === id) : state.calls.length - 1;
-    if (known >= 0 && (id || !named)) return { index: known, fresh: false };
-    return { index: state.calls.push({ index: state.calls.length + position, id }) - 1, fresh: true };
+    return known >= 0 && (id || !named) ? { index: known, fresh: false } : begin(state.calls.length);
   }
   // The last match: vendors that give every parallel call index 0 continue the newest one.
   const known = state.calls.findLastIndex((c) => c.index === told);
   const other = known >= 0 && named && id !== '' && state.calls[known]?.id !== id;
-  if (known >= 0 && !other) return { index: known, fresh: false };
-  return { index: state.calls.push({ index: told, id }) - 1, fresh: true };
+  return known >= 0 && !other ? { index: known, fresh: false } : begin(told);
 }
 
-function normaliseCall(
-  text: string,
-  position: number,
-  state: ChoiceState,
-  newId: (n: number) => string,
-  whole: boolean,
-): { text: string; bytes: number } {
+interface Normalised {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+function normaliseCall(text: string, state: ChoiceState, { newId, whole }: Normalising): Normalised {
   const call = rawMembers(text);
   const fn = rawMembers(call.get('function') ?? '');
-  const named = says(fn.get('name')) || call.has('custom');
-  const { index, fresh } = callIndex(call, position, state, named);
+  const custom = call.get('custom');
+  const { index, fresh } = whole
+    ? { index: state.calls.push({ index: 0, id: inner(call.get('id')) }) - 1, fresh: true }
+    : place(call, state, says(fn.get('name')) || custom !== undefined);
   const args = fn.get('arguments');
   if (args !== undefined && args.charCodeAt(0) !== 0x22) fn.set('arguments', args === 'null' ? '""' : JSON.stringify(args));
-  // A delta tells id, type and name once per call (wire-formats §1.1).
   if (whole) call.delete('index');
   else call.set('index', String(index));
-  if (whole || fresh) {
-    if (!says(call.get('id'))) call.set('id', JSON.stringify(newId(index)));
-    if (!says(call.get('type'))) call.set('type', '"function"');
+  // A delta tells id, type and name once per call (wire-formats §1.1).
+  if (fresh) {
+    const repeated = state.calls.some((other, i) => i < index && other.id === state.calls[index]?.id);
+    if (!says(call.get('id')) || repeated) call.set('id', JSON.stringify(newId(index)));
+    if (!says(call.get('type'))) call.set('type', custom === undefined ? '"function"' : '"custom"');
     if (fn.size && args === undefined) fn.set('arguments', '""');
   } else {
     call.delete('id');
@@ -114,24 +123,16 @@ function normaliseCall(
   }
   if (fn.size) call.set('function', rawText(fn));
   else if (!fresh) call.delete('function');
-  const said = fn.get('arguments') ?? '';
-  return { text: rawText(call), bytes: says(said) ? stringBytes(said) : 0 };
-}
-
-/** `whole`: a message, not a delta. `last`: the choice ends with it. `newId` makes the id of a call whose vendor gave none. */
-export interface Normalising {
-  readonly quirks: Quirks;
-  readonly newId: (n: number) => string;
-  readonly whole: boolean;
-  readonly last: boolean;
+  const said = custom === undefined ? fn.get('arguments') : rawMembers(custom).get('input');
+  return { text: rawText(call), bytes: says(said) && said.charCodeAt(0) === 0x22 ? stringBytes(said) : 0 };
 }
 
 /** Makes a vendor's message or delta OpenAI's, in place. Returns how many bytes of text, reasoning and arguments it holds. */
-export function normaliseMessage(message: Raw, state: ChoiceState, { quirks, newId, whole, last }: Normalising): number {
+export function normaliseMessage(message: Raw, state: ChoiceState, normalising: Normalising): number {
+  const { quirks, whole, last } = normalising;
   flattenParts(message);
   if (quirks.thinkTags && !settled(state.think)) untagThinking(message, state, last);
   nameReasoning(message, state, quirks);
-  for (const name of quirks.hide ?? []) message.delete(name);
   let bytes = 0;
   for (const name of ['content', 'reasoning_content', 'refusal']) {
     const text = message.get(name);
@@ -139,7 +140,7 @@ export function normaliseMessage(message: Raw, state: ChoiceState, { quirks, new
   }
   const calls = message.get('tool_calls');
   if (calls !== undefined) {
-    const normalised = rawElements(calls).map((call, i) => normaliseCall(call, i, state, newId, whole));
+    const normalised = rawElements(calls).map((call) => normaliseCall(call, state, normalising));
     if (normalised.length) message.set('tool_calls', `[${normalised.map((call) => call.text).join(',')}]`);
     else message.delete('tool_calls');
     for (const call of normalised) bytes += call.bytes;
@@ -180,8 +181,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** OpenAI's finish reason for the vendor's, `error` when it tells a failure, undefined while there is none. */
-export function finishReason(text: string | undefined, quirks: Quirks): string | undefined {
+export function finishReason(text: string | undefined): string | undefined {
   if (!says(text)) return undefined;
   const word = text.slice(1, -1).toLowerCase();
-  return quirks.finish?.[word] ?? reasons[word] ?? 'stop';
+  return reasons[word] ?? 'stop';
 }

@@ -29,8 +29,6 @@ export interface FaultRule {
 
 /** How a vendor departs from OpenAI's chat completions. Everything is optional: the default is OpenAI's own behaviour. Each entry cites its page and date. */
 export interface Quirks {
-  /** Path under the base URL. */
-  readonly path?: string;
   /** Takes `stream_options.include_usage`. False: the member is refused, and usage comes unasked. */
   readonly streamOptions?: boolean;
   /** The name that the vendor documents for the output limit, and whether it takes the other one as well. */
@@ -41,10 +39,6 @@ export interface Quirks {
   readonly models?: readonly ModelRule[];
   /** Tool call ids must match; others are hashed into `length` letters and digits. */
   readonly toolIds?: { readonly pattern: RegExp; readonly length: number };
-  /** Finish reasons beyond those that all vendors share: vendor's → OpenAI's, or `error`. */
-  readonly finish?: Readonly<Record<string, string>>;
-  /** Members of a choice or of its message that the client must not see. */
-  readonly hide?: readonly string[];
   /** Reasoning comes inside the text between `<think>` and `</think>`. */
   readonly thinkTags?: boolean;
   /** `reasoning_details` repeat what earlier chunks said. */

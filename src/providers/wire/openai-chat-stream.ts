@@ -151,12 +151,14 @@ export class ChatStream implements StreamTranslator {
   /** Changes when an event did more than bring text; undefined while such events cannot be told from others. Only a stream of one choice is learned. */
   #state(): string | undefined {
     const state = this.#chunks.choices.get(0);
-    if (!state || this.#chunks.choices.size > 1 || this.#quirks.cumulativeReasoning) return undefined;
+    if (!state || this.#chunks.choices.size > 1) return undefined;
     if (this.#quirks.thinkTags && !settled(state.think)) return undefined;
     return `${state.roleGiven} ${state.calls.length} ${this.#chunks.usage?.json}`;
   }
 
   #learn(event: string): void {
+    // Which part of such an event is new depends on those before it.
+    if (this.#quirks.cumulativeReasoning && event.includes('"reasoning_details"')) return;
     const template = learn(event, (json) => this.#chunks.rewrite(json).text);
     if (!template) return;
     this.#templates.unshift(template);

@@ -181,6 +181,15 @@ describe('a stream', () => {
     }
   });
 
+  it('gives every call of a whole answer an id of its own', () => {
+    const call = (id?: string) => ({ id, function: { name: 'f', arguments: { a: 1 } } });
+    const reply = { choices: [{ message: { tool_calls: [call('x'), call('x'), call(), call('')] }, finish_reason: 'tool_calls' }] };
+    const answer = openaiChat().read(Buffer.from(JSON.stringify(reply)), 'application/json', callOf({}));
+    const calls = 'body' in answer ? JSON.parse(answer.body.toString('utf8')).choices[0].message.tool_calls : [];
+    expect(calls.map((c: { id: string }) => c.id)).toEqual(['x', 'call_1_1', 'call_1_2', 'call_1_3']);
+    expect(calls[0]).toEqual({ id: 'x', type: 'function', function: { name: 'f', arguments: '{"a":1}' } });
+  });
+
   it('keeps several choices apart', () => {
     const other = (delta: Record<string, unknown>, finish: string | null = null): string =>
       event({ index: 1, delta, finish_reason: finish });
@@ -289,6 +298,7 @@ describe('a refusal', () => {
     const message = 'Incorrect API key provided: sk-proj-abc***********xyz1, organization org-AbCdEfGhIjKl, Bearer abc.def';
     expect(sanitise(message)).toBe('Incorrect API key provided: ***, organization ***, Bearer ***');
     expect(sanitise('x'.repeat(5000)).length).toBeLessThanOrEqual(1001);
+    expect(sanitise('Unknown parameter: user_location')).toBe('Unknown parameter: user_location');
     expect(sanitise('max_tokens is too large: key-value store, sk-1')).toBe('max_tokens is too large: key-value store, sk-1');
   });
 

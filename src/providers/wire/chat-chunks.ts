@@ -1,0 +1,146 @@
+import { jsonText } from '../../base/json-edit.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import type { Answer, Call } from '../adapter.ts';
+import { stringBytes } from './json.ts';
+import { usageText } from './openai-chat-usage.ts';
+
+/** OpenAI's words for why an answer ended. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/**
+ * Writes OpenAI's chunks (wire-formats §1.1) for vendors of other formats: whole events as `latin1` text, built by joining and never by encoding
+ * an object. The role travels with the first delta, not before it: until then nothing has left, and a vendor that fails may be replaced.
+ * Texts come as JavaScript strings, or (`…Json`) as the JSON text of a string, quotes included, in `latin1`.
+ */
+export class ChatChunks {
+  /** Bytes of text, reasoning and arguments written so far. */
+  outputBytes = 0;
+  finished = false;
+  /** How many tool calls have begun. */
+  calls = 0;
+  readonly #start: string;
+  readonly #includeUsage: boolean;
+  #begun = false;
+
+  constructor(call: Call) {
+    const { answerId, created, publicModel, includeUsage } = call;
+    this.#start = `data: {"id":${jsonText(answerId)},"object":"chat.completion.chunk","created":${created},"model":${jsonText(publicModel)},"choices":[`;
+    this.#includeUsage = includeUsage;
+  }
+
+  /** A chunk whose delta has these members: `"refusal":"…"`. For what the methods below do not say. */
+  delta(members: string): string {
+    return this.#chunk(members, 'null');
+  }
+
+  content(text: string): string {
+    return text === '' ? '' : this.contentJson(jsonText(text));
+  }
+
+  contentJson(json: string): string {
+    if (json === '""') return '';
+    this.outputBytes += stringBytes(json);
+    return this.#chunk(`"content":${json}`, 'null');
+  }
+
+  reasoning(text: string): string {
+    return text === '' ? '' : this.reasoningJson(jsonText(text));
+  }
+
+  reasoningJson(json: string): string {
+    if (json === '""') return '';
+    this.outputBytes += stringBytes(json);
+    return this.#chunk(`"reasoning_content":${json}`, 'null');
+  }
+
+  /**
+   * A tool call begins; its index is `calls` as it was before. `args` is all of its arguments where the vendor sends them whole,
+   * `more` are further members of the call (`"extra_content":{…}`).
+   */
+  call(id: string, name: string, args = '', more = ''): string {
+    const json = jsonText(args);
+    this.outputBytes += stringBytes(json);
+    const rest = more && `,${more}`;
+    const call = `{"index":${this.calls++},"id":${jsonText(id)},"type":"function","function":{"name":${jsonText(name)},"arguments":${json}}${rest}}`;
+    return this.#chunk(`"tool_calls":[${call}]`, 'null');
+  }
+
+  /** More of the arguments of call `index`. */
+  arguments(index: number, text: string): string {
+    return text === '' ? '' : this.argumentsJson(index, jsonText(text));
+  }
+
+  argumentsJson(index: number, json: string): string {
+    if (json === '""') return '';
+    this.outputBytes += stringBytes(json);
+    return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${json}}}]`, 'null');
+  }
+
+  /** The chunk with the finish reason; nothing when there has been one. */
+  finish(reason: FinishReason): string {
+    if (this.finished) return '';
+    this.finished = true;
+    return this.#chunk('', `"${reason}"`);
+  }
+
+  /** The usage chunk, for clients that asked for it. */
+  usage(quantities: Quantities | undefined): string {
+    return this.#includeUsage && quantities !== undefined ? `${this.#start}],"usage":${usageText(quantities)}}\n\n` : '';
+  }
+
+  #chunk(members: string, reason: string): string {
+    let delta = members;
+    if (!this.#begun) {
+      this.#begun = true;
+      const content = members.includes('"content":') ? '' : members === '' ? ',"content":""' : ',"content":null';
+      delta = `"role":"assistant"${content}${members && ','}${members}`;
+    }
+    return `${this.#start}{"index":0,"delta":{${delta}},"finish_reason":${reason}}]}\n\n`;
+  }
+}
+
+export interface AnswerCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+  /** Further members of the call. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** What a vendor said, as a whole. */
+export interface Said {
+  readonly content: string;
+  readonly reasoning: string;
+  readonly calls: readonly AnswerCall[];
+  readonly finish: FinishReason;
+  readonly quantities: Quantities | undefined;
+  readonly upstreamId: string | undefined;
+  readonly refusal?: string;
+  /** Further members of the message: `reasoning_details`, `images`. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** A whole answer in OpenAI's format. */
+export function chatAnswer(call: Call, said: Said): Answer {
+  const { content, reasoning, calls, finish, quantities, upstreamId, refusal, more } = said;
+  const message = {
+    role: 'assistant',
+    content: content === '' && (calls.length > 0 || refusal !== undefined) ? null : content,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...more,
+    ...(calls.length === 0
+      ? {}
+      : { tool_calls: calls.map((c) => ({ id: c.id, type: 'function', function: { name: c.name, arguments: c.arguments }, ...c.more })) }),
+    refusal: refusal ?? null,
+  };
+  const head = { id: call.answerId, object: 'chat.completion', created: call.created, model: call.publicModel };
+  const json = JSON.stringify({ ...head, choices: [{ index: 0, message, finish_reason: finish }] });
+  const usage = quantities === undefined ? '' : `,"usage":${usageText(quantities)}`;
+  return {
+    body: Buffer.from(`${json.slice(0, -1)}${usage}}`),
+    quantities,
+    upstreamId,
+    outputText: quantities === undefined ? content + reasoning + calls.map((c) => c.name + c.arguments).join('') : '',
+  };
+}
