@@ -134,7 +134,7 @@ const llamacppRows: Rows = {
   },
   policy: { status: 400, type: 'invalid_request_error', message: 'refused' },
   rate: { status: 429, type: 'unavailable_error', message: 'too many requests' },
-  quota: { status: 402, type: 'permission_error', message: 'payment required' },
+  quota: { status: 402, type: 'payment_required', message: 'payment required' },
   server: { status: 500, type: 'server_error', message: 'the slot is unavailable' },
   overloaded: { status: 503, type: 'unavailable_error', message: 'Loading model' },
 };

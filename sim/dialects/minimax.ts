@@ -16,7 +16,7 @@ const rows: Rows = {
   unknown_url: { status: 404, code: 404, message: '404 page not found' },
   unknown_model: { status: 200, code: 2013, message: 'invalid params, unknown model {model}' },
   bad_request: { status: 200, code: 2013, message: 'invalid params' },
-  context: { status: 200, code: 1039, message: 'invalid params, context window exceeds limit ({tokens} tokens)' },
+  context: { status: 200, code: 2013, message: 'invalid params, context window exceeds limit (2013)' },
   policy: { status: 200, code: 1026, message: 'input new_sensitive' },
   rate: { status: 200, code: 1002, message: 'rate limit' },
   quota: { status: 200, code: 1008, message: 'insufficient balance' },

@@ -35,7 +35,7 @@ const rows: Rows = {
   policy: {
     status: 403,
     code: 'The caller does not have permission to execute the specified operation',
-    message: 'Content violates usage guidelines.',
+    message: 'Content violates usage guidelines. Team: sim, Model: {model}, Failed check: SAFETY_CHECK_TYPE_BIO',
   },
   rate: {
     status: 429,
