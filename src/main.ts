@@ -13,6 +13,7 @@ import type { Snapshot } from './catalog/snapshot.ts';
 import { Lanes } from './gateway/lanes.ts';
 import { type GatewayLimits, gatewayLimits, type Parts } from './gateway/parts.ts';
 import { StreamWatch } from './gateway/stream-watch.ts';
+import { postControl } from './http/control.ts';
 import { openServer, serverLimits } from './http/server.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
@@ -75,7 +76,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const sealer = openSealer(options.masterKey);
   if (options.configuration !== undefined) await record(database, options.configuration, sealer, systemClock);
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
-  const lanes = new Lanes(vendors);
+  const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
   const till = await openTill({ db: database, clock: systemClock, random: systemRandom, records: { table: 'usage', columns: recordColumns } });
   const changes = watchChanges(database, {

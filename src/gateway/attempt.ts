@@ -1,6 +1,15 @@
 import type { Fault } from '../base/fault.ts';
-import { type CallStage, decoded, type ReplyHeaders, UpstreamCall, type UpstreamListener } from '../http/upstream.ts';
-import { type Adapter, type Answer, type Call, isFault, type StreamMeter } from '../providers/adapter.ts';
+import {
+  type CallStage,
+  decoded,
+  type ReplyHeaders,
+  type Upstream,
+  type UpstreamAsk,
+  UpstreamCall,
+  type UpstreamListener,
+  type UpstreamTimes,
+} from '../http/upstream.ts';
+import { type Adapter, type Answer, type Authorize, type Call, isFault, type Proof, type StreamMeter } from '../providers/adapter.ts';
 import type { Lane } from './lanes.ts';
 import type { GatewayLimits } from './parts.ts';
 
@@ -52,7 +61,20 @@ export class Attempt implements UpstreamListener {
     const ask = this.#adapter.ask(this.#call);
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
     const path = lane.place(ask.path, this.#call.upstreamModel);
-    lane.upstream.post({ path, headers: { ...ask.headers, ...lane.sign }, body: ask.body }, times, this.upstreamCall);
+    const signed = { path, headers: { ...ask.headers, ...lane.sign }, body: ask.body };
+    if (lane.authorize === undefined) lane.upstream.post(signed, times, this.upstreamCall);
+    else this.#prove(lane.upstream, lane.authorize, signed, times);
+  }
+
+  /** Sends a request once it carries its proof. Nothing has reached the vendor before that, so that its failure is one of connecting. */
+  #prove(upstream: Upstream, authorize: Authorize, ask: UpstreamAsk, times: UpstreamTimes): void {
+    const send = (proof: Proof): void => {
+      if ('kind' in proof) this.#resolve({ kind: 'fault', stage: 'connecting', fault: proof });
+      else upstream.post({ ...ask, headers: { ...ask.headers, ...proof.headers } }, times, this.upstreamCall);
+    };
+    const proof = authorize({ method: 'POST', url: upstream.urlOf(ask.path), headers: ask.headers, body: ask.body });
+    if (!(proof instanceof Promise)) send(proof);
+    else proof.then(send, (error: unknown) => this.#resolve({ kind: 'fault', stage: 'connecting', fault: transportFault(asError(error)) }));
   }
 
   /** Stops the vendor and ends the attempt with this result, unless it has ended. */
@@ -91,6 +113,8 @@ function transportFault(error: Error): Fault {
   return { kind: timeouts.has(code) ? 'timeout' : 'network', message: `${code} ${error.message}`.trim() };
 }
 
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 export function protocolFault(message: string): Fault {
   return { kind: 'protocol', message };
 }
@@ -118,7 +142,8 @@ class WholeReceiver implements Receiver {
   data(piece: Buffer): boolean {
     this.#bytes += piece.length;
     if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece);
-    else this.#attempt.finish({ kind: 'fault', stage: 'waiting', fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`) });
+    else
+      this.#attempt.finish({ kind: 'fault', stage: 'waiting', fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`) });
     return true;
   }
 

@@ -1,7 +1,7 @@
 import type { Capability } from '../base/capability.ts';
 import type { Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
-import type { Adapter, Vendor } from '../providers/adapter.ts';
+import type { Adapter, Authorize, Means, Vendor } from '../providers/adapter.ts';
 
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
 
@@ -9,6 +9,8 @@ export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTi
 export interface Lane {
   readonly upstream: Upstream;
   readonly sign: Readonly<Record<string, string>>;
+  /** Only where `sign` is not proof enough. */
+  readonly authorize: Authorize | undefined;
   adapter(capability: Capability): Adapter | undefined;
   /** Where an adapter's path lies under this channel's base URL. */
   place(path: string, upstreamModel: string): string;
@@ -22,11 +24,13 @@ interface Kept {
 /** The lanes of all channels, kept open across changes of the catalogue that do not touch them. */
 export class Lanes {
   readonly #vendors: ReadonlyMap<string, Vendor>;
+  readonly #means: Means;
   readonly #limits: UpstreamLimits;
   readonly #lanes = new Map<string, Kept>();
 
-  constructor(vendors: ReadonlyMap<string, Vendor>, limits: UpstreamLimits = upstreamLimits) {
+  constructor(vendors: ReadonlyMap<string, Vendor>, means: Means, limits: UpstreamLimits = upstreamLimits) {
     this.#vendors = vendors;
+    this.#means = means;
     this.#limits = limits;
   }
 
@@ -43,11 +47,13 @@ export class Lanes {
     }
     const vendor = this.#vendors.get(channel.vendor);
     const baseUrl = channel.baseUrl ?? vendor?.baseUrl;
-    if (vendor === undefined || baseUrl === undefined) throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
+    if (vendor === undefined || baseUrl === undefined)
+      throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
     const upstream = new Upstream(baseUrl, this.#limits);
     const lane: Lane = {
       upstream,
       sign: vendor.sign(channel.secret),
+      authorize: vendor.authorizer?.(channel.secret, this.#means),
       adapter: (capability) => vendor.speaks[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
     };

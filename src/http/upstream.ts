@@ -35,7 +35,8 @@ export class ReplyHeaders {
   get(name: string): string | undefined {
     for (let i = 0; i + 1 < this.#raw.length; i += 2) {
       const key = this.#raw[i];
-      if (key !== undefined && key.length === name.length && key.toString('latin1').toLowerCase() === name) return this.#raw[i + 1]?.toString('latin1');
+      if (key !== undefined && key.length === name.length && key.toString('latin1').toLowerCase() === name)
+        return this.#raw[i + 1]?.toString('latin1');
     }
     return undefined;
   }
@@ -118,10 +119,12 @@ export class Upstream {
   readonly #pool: Pool;
   /** Path of the base URL, without a trailing slash. */
   readonly prefix: string;
+  readonly #origin: string;
 
   constructor(baseUrl: string, limits: UpstreamLimits) {
     const url = new URL(baseUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
+    this.#origin = url.origin;
     this.#pool = new Pool(url.origin, {
       connections: limits.connectionsMax,
       pipelining: 1,
@@ -129,6 +132,11 @@ export class Upstream {
       keepAliveTimeout: 30_000,
       connect: { timeout: limits.connectTimeoutMs },
     });
+  }
+
+  /** The whole address of a path under this base. */
+  urlOf(path: string): string {
+    return this.#origin + this.prefix + path;
   }
 
   post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {

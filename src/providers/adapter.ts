@@ -116,7 +116,11 @@ export interface Means {
   /** Milliseconds since 1970: signatures carry the time, tokens end. */
   readonly now: () => number;
   /** A small call of our own, to a token server for instance. Rejects when there was no reply in time. */
-  readonly post: (url: string, headers: Readonly<Record<string, string>>, body: string) => Promise<{ readonly status: number; readonly text: string }>;
+  readonly post: (
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+  ) => Promise<{ readonly status: number; readonly text: string }>;
 }
 
 /** Whom we buy from: data plus quirks, thin. */
