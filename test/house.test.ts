@@ -98,7 +98,8 @@ describe('each rule finds its violation', () => {
   test('a file that nothing leads to', () => {
     const files = [
       parse('src/main.ts', "import './base/a.ts';"),
-      parse('src/base/a.ts', "import('./b.ts');"),
+      parse('src/base/a.ts', "import('./b.ts'); new URL('./d.ts', import.meta.url);"),
+      parse('src/base/d.ts', ''),
       parse('src/base/b.ts', ''),
       parse('src/base/c.ts', ''),
     ];

@@ -69,9 +69,20 @@ function visit(value: unknown, into: SyntaxNode[]): void {
 
 const importing = new Set(['ImportDeclaration', 'ExportNamedDeclaration', 'ExportAllDeclaration', 'ImportExpression', 'TSImportType']);
 
+/** `new URL('./thread.ts', import.meta.url)` leads to a file just as an import does. */
 function importOf(path: string, node: SyntaxNode): Import[] {
-  if (!importing.has(node.type)) return [];
-  const from = isNode(node['source']) ? node['source']['value'] : undefined;
-  if (typeof from !== 'string') return [];
+  const from = importing.has(node.type) ? literal(node['source']) : addressedFile(node);
+  if (from === undefined) return [];
   return [{ specifier: from, target: from.startsWith('.') ? posix.join(posix.dirname(path), from) : undefined }];
+}
+
+function addressedFile(node: SyntaxNode): string | undefined {
+  const callee = node.type === 'NewExpression' ? node['callee'] : undefined;
+  if (!isNode(callee) || callee['name'] !== 'URL' || !Array.isArray(node['arguments'])) return undefined;
+  const file = literal(node['arguments'][0]);
+  return file?.startsWith('.') && file.endsWith('.ts') ? file : undefined;
+}
+
+function literal(node: unknown): string | undefined {
+  return isNode(node) && typeof node['value'] === 'string' ? node['value'] : undefined;
 }
