@@ -6,27 +6,10 @@ import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts
 import type { Quirks } from './openai-chat-quirks.ts';
 import { learn, Match, type Template } from './openai-chat-template.ts';
 import { usageText } from './openai-chat-usage.ts';
+import { eventBytesMax, eventEnd, mayEnd } from './sse-frames.ts';
 import { settled } from './think-tags.ts';
 
-/** The longest event that is waited for: room for images in base64. */
-const eventBytesMax = 32 * 1024 * 1024;
 const templatesMax = 4;
-
-/** The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF: no vendor uses a bare CR. */
-function eventEnd(text: string, at: number): number {
-  for (let i = text.indexOf('\n', at); i >= 0; i = text.indexOf('\n', i + 1)) {
-    const c = text.charCodeAt(i + 1);
-    if (c === 0x0a) return i + 2;
-    if (c === 0x0d && text.charCodeAt(i + 2) === 0x0a) return i + 3;
-  }
-  return -1;
-}
-
-/** Whether an event that has begun can end with this piece. If not, it waits unjoined: a large event in many pieces costs one copy. */
-function mayEnd(piece: Buffer): boolean {
-  const first = piece[0];
-  return first === 0x0a || first === 0x0d || piece.includes('\n\n') || piece.includes('\n\r\n');
-}
 
 export class ChatStream implements StreamTranslator {
   readonly meter: StreamMeter = {

@@ -1,8 +1,6 @@
 import type { Quantities } from '../../base/quantities.ts';
-import type { Answer, Call, StreamCollector, StreamMeter } from '../adapter.ts';
+import type { Answer, Call, StreamCollector, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from './json.ts';
-import type { Quirks } from './openai-chat-quirks.ts';
-import { ChatStream } from './openai-chat-stream.ts';
 import { usageText } from './openai-chat-usage.ts';
 
 interface Collected {
@@ -16,14 +14,14 @@ interface Collected {
 export class ChatCollector implements StreamCollector {
   readonly meter: StreamMeter;
   readonly #call: Call;
-  readonly #stream: ChatStream;
+  readonly #stream: StreamTranslator;
   readonly #choices = new Map<number, Collected>();
   readonly #rest: Record<string, unknown> = {};
   #usage: unknown;
 
-  constructor(call: Call, quirks: Quirks) {
+  constructor(call: Call, translator: (call: Call) => StreamTranslator) {
     this.#call = call;
-    this.#stream = new ChatStream({ ...call, stream: true, includeUsage: true }, quirks);
+    this.#stream = translator({ ...call, stream: true, includeUsage: true });
     this.meter = this.#stream.meter;
   }
 

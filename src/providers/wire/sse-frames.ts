@@ -1,0 +1,102 @@
+/** The longest event that is waited for: room for images in base64. */
+export const eventBytesMax = 32 * 1024 * 1024;
+
+/** Cuts a byte stream into whole events. */
+export interface Frames {
+  /** Gives every event that this piece completes to the reader. False: what comes is too long to be an event. */
+  push(piece: Buffer): boolean;
+  /** The stream has closed: a last event that lacks only its empty line is given, too. Returns the text that was no event. */
+  end(): string;
+}
+
+/** `data` is `latin1` text, several lines of it joined by LF; `name` is the event's, or `''`. Returns false to hear no more. */
+export type EventListener = (data: string, name: string) => boolean;
+
+/** The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF: no vendor uses a bare CR. */
+export function eventEnd(text: string, at: number): number {
+  for (let i = text.indexOf('\n', at); i >= 0; i = text.indexOf('\n', i + 1)) {
+    const c = text.charCodeAt(i + 1);
+    if (c === 0x0a) return i + 2;
+    if (c === 0x0d && text.charCodeAt(i + 2) === 0x0a) return i + 3;
+  }
+  return -1;
+}
+
+/** Whether an event that has begun can end with this piece. If not, it waits unjoined: a large event in many pieces costs one copy. */
+export function mayEnd(piece: Buffer): boolean {
+  const first = piece[0];
+  return first === 0x0a || first === 0x0d || piece.includes('\n\n') || piece.includes('\n\r\n');
+}
+
+/** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html), cut anywhere. */
+export class SseFrames implements Frames {
+  readonly #listener: EventListener;
+  /** What came of an event that is not whole yet: its text, and the pieces after it. */
+  #carry = '';
+  #pieces: Buffer[] = [];
+  #waiting = 0;
+  #open = true;
+
+  constructor(listener: EventListener) {
+    this.#listener = listener;
+  }
+
+  push(piece: Buffer): boolean {
+    if (this.#waiting + piece.length > eventBytesMax) return false;
+    if (this.#waiting > 0 && !mayEnd(piece)) {
+      this.#pieces.push(piece);
+      this.#waiting += piece.length;
+      return true;
+    }
+    const text = this.#take(piece);
+    let at = 0;
+    while (this.#open && at < text.length) {
+      const end = eventEnd(text, at);
+      if (end < 0) break;
+      this.#event(text, at, end);
+      at = end;
+    }
+    this.#carry = at === 0 ? text : text.slice(at);
+    this.#waiting = this.#carry.length;
+    return true;
+  }
+
+  end(): string {
+    const rest = this.#take(empty);
+    this.#carry = '';
+    this.#waiting = 0;
+    // Half an event is nothing; a whole one ends its object or is a word.
+    const line = rest.trimEnd();
+    if (this.#open && (line.endsWith('}') || line.endsWith('[DONE]')) && this.#event(rest, 0, rest.length)) return '';
+    return line;
+  }
+
+  #take(piece: Buffer): string {
+    const text = piece.toString('latin1');
+    if (this.#waiting === 0) return text;
+    const before = this.#pieces.length ? Buffer.concat(this.#pieces).toString('latin1') : '';
+    this.#pieces = [];
+    return this.#carry + before + text;
+  }
+
+  /** Whether there was data between these offsets. */
+  #event(text: string, start: number, end: number): boolean {
+    let data: string | undefined;
+    let name = '';
+    for (let at = start; at < end; ) {
+      let next = text.indexOf('\n', at);
+      if (next < 0 || next >= end) next = end;
+      const stop = text.charCodeAt(next - 1) === 0x0d ? next - 1 : next;
+      if (text.startsWith('data:', at)) {
+        const line = text.slice(text.charCodeAt(at + 5) === 0x20 ? at + 6 : at + 5, stop);
+        data = data === undefined ? line : `${data}\n${line}`;
+      } else if (text.startsWith('event:', at)) name = text.slice(at + 6, stop).trim();
+      at = next + 1;
+    }
+    if (data === undefined) return false;
+    if (data !== '') this.#open = this.#listener(data, name);
+    return true;
+  }
+}
+
+const empty = Buffer.alloc(0);
