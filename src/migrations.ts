@@ -6,4 +6,10 @@ import type { Migration } from './storage/database.ts';
 import { usageMigrations } from './usage/migrations.ts';
 
 /** The schema of the whole product, room by room. */
-export const migrations: readonly Migration[] = [...changesMigrations, ...accountsMigrations, ...ledgerMigrations, ...catalogMigrations, ...usageMigrations];
+export const migrations: readonly Migration[] = [
+  ...changesMigrations,
+  ...accountsMigrations,
+  ...ledgerMigrations,
+  ...catalogMigrations,
+  ...usageMigrations,
+];

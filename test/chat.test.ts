@@ -19,17 +19,25 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('a whole answer: bytes go up as they came but for the model, the public id comes back, the charge is exact', async () => {
     const { vendor, running } = await start();
-    const sent = '{"model": "m1", "messages":[{"role":"user","content":"Hello"}], "max_tokens": 50, "x_unknown": [1.0, 12345678901234567890], "temperature":1.0}';
+    const sent =
+      '{"model": "m1", "messages":[{"role":"user","content":"Hello"}], "max_tokens": 50, "x_unknown": [1.0, 12345678901234567890], "temperature":1.0}';
     const response = await running.post('/v1/chat/completions', sent);
     expect(response.status).toBe(200);
     const body = JSON.parse(await response.text());
-    expect(body).toMatchObject({ object: 'chat.completion', model: 'm1', choices: [{ message: { content: 'Hello!' }, finish_reason: 'stop' }], usage: { total_tokens: 29 } });
+    expect(body).toMatchObject({
+      object: 'chat.completion',
+      model: 'm1',
+      choices: [{ message: { content: 'Hello!' }, finish_reason: 'stop' }],
+      usage: { total_tokens: 29 },
+    });
     expect(body.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
     expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
     expect(vendor.received[0]?.text).toBe(sent.replace('"m1"', '"up"'));
     expect(vendor.received[0]?.headers.authorization).toBe('Bearer up-key');
     expect(await running.balance()).toBe('99.971');
-    expect(await running.usage()).toMatchObject([{ cost: 29_000_000n, shortfall: 0n, status: 'ok', input_tokens: 19n, output_tokens: 10n, estimated: 0n, attempts: 1n, channel: 'a' }]);
+    expect(await running.usage()).toMatchObject([
+      { cost: 29_000_000n, shortfall: 0n, status: 'ok', input_tokens: 19n, output_tokens: 10n, estimated: 0n, attempts: 1n, channel: 'a' },
+    ]);
     await running.expectBooks();
   });
 
@@ -48,7 +56,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('a stream whose client asked for usage gets it in one last chunk without choices', async () => {
     const { running } = await start();
-    const text = await (await running.post('/v1/chat/completions', { ...hello, stream: true, stream_options: { include_usage: true } })).text();
+    const text = await (
+      await running.post('/v1/chat/completions', { ...hello, stream: true, stream_options: { include_usage: true } })
+    ).text();
     const told = events(text).filter((event) => event.includes('"total_tokens"'));
     expect(told).toHaveLength(1);
     expect(JSON.parse(told[0]?.slice(6) ?? '')).toMatchObject({ choices: [], usage: { total_tokens: 29 }, model: 'm1' });
@@ -105,17 +115,44 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   const faults: readonly (readonly [string, Parameters<Awaited<ReturnType<typeof startVendor>>['answer']>[0], number])[] = [
-    ['its 401 is our 503', (_request, response) => json(response, 401, '{"error":{"message":"Incorrect API key provided: up-key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}'), 503],
+    [
+      'its 401 is our 503',
+      (_request, response) =>
+        json(
+          response,
+          401,
+          '{"error":{"message":"Incorrect API key provided: up-key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}',
+        ),
+      503,
+    ],
     ['its 402 is our 503', (_request, response) => json(response, 402, '{"error":{"message":"Insufficient Balance"}}'), 503],
     ['its 403 is our 503', (_request, response) => json(response, 403, '{"error":{"message":"forbidden"}}'), 503],
-    ['its 429 is our 503', (_request, response) => json(response, 429, '{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}', { 'retry-after': '7' }), 503],
+    [
+      'its 429 is our 503',
+      (_request, response) =>
+        json(response, 429, '{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}', { 'retry-after': '7' }),
+      503,
+    ],
     ['its 500 is our 503', (_request, response) => json(response, 500, '{"error":{"message":"boom"}}'), 503],
-    ['its HTML page is our 503', (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'), 503],
-    ['HTML with a good status is our 503', (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hi</html>'), 503],
+    [
+      'its HTML page is our 503',
+      (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
+      503,
+    ],
+    [
+      'HTML with a good status is our 503',
+      (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hi</html>'),
+      503,
+    ],
     ['half an answer is our 503', (_request, response) => json(response, 200, completion().slice(0, 80)), 503],
     ['an empty answer is our 503', (_request, response) => json(response, 200, ''), 503],
     ['a reset connection is our 503', (_request, response) => response.socket?.destroy(), 503],
-    ['its 400 is the client’s 400', (_request, response) => json(response, 400, '{"error":{"message":"bad tool","type":"invalid_request_error","param":"tools[0]","code":null}}'), 400],
+    [
+      'its 400 is the client’s 400',
+      (_request, response) =>
+        json(response, 400, '{"error":{"message":"bad tool","type":"invalid_request_error","param":"tools[0]","code":null}}'),
+      400,
+    ],
   ];
   test.each(faults)('blame is right: %s, and nothing is charged', async (_what, answer, status) => {
     const { vendor, running } = await start();
@@ -138,7 +175,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
     vendor.answer((_request, response) => sse(response).end(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello wor' })));
     const text = await (await running.post('/v1/chat/completions', { ...hello, stream: true })).text();
     expect(contentOf(text)).toBe('Hello wor');
-    expect(JSON.parse(events(text).at(-1)?.slice(6) ?? '')).toMatchObject({ error: { type: 'service_unavailable_error', param: null, code: null } });
+    expect(JSON.parse(events(text).at(-1)?.slice(6) ?? '')).toMatchObject({
+      error: { type: 'service_unavailable_error', param: null, code: null },
+    });
     expect(text).not.toContain('[DONE]');
     expect(await running.usage()).toMatchObject([{ status: 'cut', estimated: 1n }]);
     await running.expectBooks();
@@ -147,7 +186,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('a vendor that tells no usage is counted, and the record says so', async () => {
     const { vendor, running } = await start();
     vendor.answer((request, response) => {
-      if (request.text.includes('"stream"')) sse(response).end(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello world' }) + chunk({}, 'stop') + 'data: [DONE]\n\n');
+      if (request.text.includes('"stream"'))
+        sse(response).end(
+          chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello world' }) + chunk({}, 'stop') + 'data: [DONE]\n\n',
+        );
       else json(response, 200, completion('Hello world', { usage: undefined }));
     });
     expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
@@ -210,7 +252,11 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const key = await running.newKey({ limit: 100_000_000n });
     const statuses: number[] = [];
     for (let i = 0; i < 6; i++) {
-      const response = await running.post('/v1/chat/completions', { ...hello, max_tokens: 16 }, { headers: { authorization: `Bearer ${key.secret}` } });
+      const response = await running.post(
+        '/v1/chat/completions',
+        { ...hello, max_tokens: 16 },
+        { headers: { authorization: `Bearer ${key.secret}` } },
+      );
       await response.text();
       statuses.push(response.status);
     }

@@ -26,17 +26,25 @@ const agent = new Agent({ keepAlive: true, maxSockets: clients });
 function ask(url: string, key: string, stream: boolean): Promise<string | undefined> {
   const body = JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50, stream });
   return new Promise((resolve) => {
-    const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } }, (response) => {
-      let text = '';
-      response.on('data', (piece: Buffer) => {
-        text += piece.toString();
-      });
-      response.on('error', () => resolve(undefined));
-      response.on('close', () => {
-        const whole = response.statusCode === 200 && response.complete && (stream ? text.includes('data: [DONE]') : text.endsWith('}'));
-        resolve(whole ? String(response.headers['x-request-id']) : undefined);
-      });
-    });
+    const sent = request(
+      `${url}/v1/chat/completions`,
+      {
+        method: 'POST',
+        agent,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      },
+      (response) => {
+        let text = '';
+        response.on('data', (piece: Buffer) => {
+          text += piece.toString();
+        });
+        response.on('error', () => resolve(undefined));
+        response.on('close', () => {
+          const whole = response.statusCode === 200 && response.complete && (stream ? text.includes('data: [DONE]') : text.endsWith('}'));
+          resolve(whole ? String(response.headers['x-request-id']) : undefined);
+        });
+      },
+    );
     sent.on('error', () => resolve(undefined));
     sent.end(body);
   });
@@ -56,8 +64,18 @@ async function load(url: string, key: string, random: Random, delivered: Set<str
 async function userWithMoney(database: Database): Promise<{ readonly userId: string; readonly key: string }> {
   const at = systemClock.now();
   const user = await database.transact(() => newUser('crash', 'user'));
-  await credit(database, { id: 'grant_crash', account: user.id, from: 'grants', amount: 100_000n * nanoPerYuan, code: 'grant', ref: 'test', at });
-  const made = await database.transact(() => createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }));
+  await credit(database, {
+    id: 'grant_crash',
+    account: user.id,
+    from: 'grants',
+    amount: 100_000n * nanoPerYuan,
+    code: 'grant',
+    ref: 'test',
+    at,
+  });
+  const made = await database.transact(() =>
+    createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }),
+  );
   if (made === undefined) throw new Error('no such user');
   return { userId: user.id, key: made.secret };
 }
@@ -70,7 +88,9 @@ async function expectNothingLost(database: Database, delivered: ReadonlySet<stri
 }
 
 forEachDatabase((name, _openFresh, fresh) => {
-  test(`kill -9 at ${rounds} random instants under load loses nothing that was delivered, and held money comes back`, { timeout: 30_000 + rounds * 20_000 }, async () => {
+  test(`kill -9 at ${rounds} random instants under load loses nothing that was delivered, and held money comes back`, {
+    timeout: 30_000 + rounds * 20_000,
+  }, async () => {
     const seed = Number(process.env['TOLLGATE_SEED'] ?? Math.floor(systemClock.now() % 1e9));
     console.info(`seed ${seed}`);
     const random = seededRandom(seed);
@@ -86,7 +106,11 @@ forEachDatabase((name, _openFresh, fresh) => {
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-crash-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const place = name === 'sqlite' ? undefined : (await fresh()).url;
-    const options = { folder, configuration: oneModel(vendor.url), env: place === undefined ? { DATABASE_URL: '' } : { DATABASE_URL: place } };
+    const options = {
+      folder,
+      configuration: oneModel(vendor.url),
+      env: place === undefined ? { DATABASE_URL: '' } : { DATABASE_URL: place },
+    };
     let gateway: GatewayProcess = await startProcess(options);
     onTestFinished(() => gateway.kill());
     const { open } = await import('../src/storage/open.ts');

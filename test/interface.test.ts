@@ -7,9 +7,18 @@ async function start(extra = '') {
   const vendor = await startVendor();
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url, extra) });
   const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
-    const response = await fetch(running.url + path, { method, headers: { authorization: `Bearer ${running.key}`, ...headers }, ...(body === undefined ? {} : { body }) });
+    const response = await fetch(running.url + path, {
+      method,
+      headers: { authorization: `Bearer ${running.key}`, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, error: text.startsWith('{"error"') ? JSON.parse(text).error : undefined };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      error: text.startsWith('{"error"') ? JSON.parse(text).error : undefined,
+    };
   };
   return { vendor, running, send };
 }
@@ -39,8 +48,18 @@ test('models of the key’s group are listed, others are not found, not even to 
   expect(Number.isInteger(list.data[0].created)).toBe(true);
   expect(JSON.parse((await send('GET', '/v1/models/m1')).text)).toEqual(list.data[0]);
   expect(await send('GET', '/v1/models/hidden')).toMatchObject({ status: 404, error: { code: 'model_not_found', param: 'model' } });
-  const hidden = await send('POST', '/v1/chat/completions', { 'content-type': 'application/json' }, JSON.stringify({ ...hello, model: 'hidden' }));
-  const unknown = await send('POST', '/v1/chat/completions', { 'content-type': 'application/json' }, JSON.stringify({ ...hello, model: 'nothing' }));
+  const hidden = await send(
+    'POST',
+    '/v1/chat/completions',
+    { 'content-type': 'application/json' },
+    JSON.stringify({ ...hello, model: 'hidden' }),
+  );
+  const unknown = await send(
+    'POST',
+    '/v1/chat/completions',
+    { 'content-type': 'application/json' },
+    JSON.stringify({ ...hello, model: 'nothing' }),
+  );
   expect(hidden).toMatchObject({ status: 404, error: { code: 'model_not_found', param: null } });
   expect(hidden.error.message.replace('hidden', 'nothing')).toBe(unknown.error.message);
 });
@@ -62,7 +81,10 @@ channels:
 
 test('what does not exist is named: unknown URLs are 404, wrong methods 405, both only with a key', async () => {
   const { send } = await start();
-  expect(await send('POST', '/v1/files', {}, '{}')).toMatchObject({ status: 404, error: { code: 'unknown_url', message: 'Invalid URL (POST /v1/files)' } });
+  expect(await send('POST', '/v1/files', {}, '{}')).toMatchObject({
+    status: 404,
+    error: { code: 'unknown_url', message: 'Invalid URL (POST /v1/files)' },
+  });
   expect(await send('GET', '/v1/chat/completions')).toMatchObject({ status: 405, error: { code: 'method_not_supported' } });
   expect(await send('DELETE', '/v1/models')).toMatchObject({ status: 405 });
   expect(await send('POST', '/v1/files', { authorization: '' }, '{}')).toMatchObject({ status: 401 });
@@ -71,23 +93,40 @@ test('what does not exist is named: unknown URLs are 404, wrong methods 405, bot
 test('bodies that cannot be read are 400s that say why', async () => {
   const { send } = await start();
   const type = { 'content-type': 'application/json' };
-  expect(await send('POST', '/v1/chat/completions', type, '{"model":')).toMatchObject({ status: 400, error: { code: 'invalid_request_error', param: null } });
+  expect(await send('POST', '/v1/chat/completions', type, '{"model":')).toMatchObject({
+    status: 400,
+    error: { code: 'invalid_request_error', param: null },
+  });
   expect(await send('POST', '/v1/chat/completions', type, '')).toMatchObject({ status: 400 });
   expect(await send('POST', '/v1/chat/completions', type, '[]')).toMatchObject({ status: 400 });
-  expect(await send('POST', '/v1/chat/completions', { 'content-type': 'text/plain' }, '{}')).toMatchObject({ status: 400, error: { message: expect.stringContaining('text/plain') } });
-  expect(await send('POST', '/v1/chat/completions', type, JSON.stringify({ ...hello, max_tokens: 1001 }))).toMatchObject({ status: 400, error: { param: 'max_tokens' } });
+  expect(await send('POST', '/v1/chat/completions', { 'content-type': 'text/plain' }, '{}')).toMatchObject({
+    status: 400,
+    error: { message: expect.stringContaining('text/plain') },
+  });
+  expect(await send('POST', '/v1/chat/completions', type, JSON.stringify({ ...hello, max_tokens: 1001 }))).toMatchObject({
+    status: 400,
+    error: { param: 'max_tokens' },
+  });
 });
 
 test('a body beyond the limit is 413 in the one error shape', async () => {
   const { send } = await start();
-  const answer = await send('POST', '/v1/chat/completions', { 'content-type': 'application/json' }, `{"model":"m1","pad":"${'x'.repeat(51 * 1024 * 1024)}"}`).catch(() => undefined);
+  const answer = await send(
+    'POST',
+    '/v1/chat/completions',
+    { 'content-type': 'application/json' },
+    `{"model":"m1","pad":"${'x'.repeat(51 * 1024 * 1024)}"}`,
+  ).catch(() => undefined);
   // The connection may be closed while we still send; when there is an answer, it is this one.
   if (answer !== undefined) expect(answer).toMatchObject({ status: 413, error: { code: 'request_too_large' } });
 });
 
 test('an image for a model whose modalities exclude it is a 400 that says what it takes', async () => {
   const vendor = await startVendor();
-  const configuration = oneModel(vendor.url).replace('max_output: 1000, price: { input: 1000', 'max_output: 1000, modalities: { in: [text], out: [text] }, price: { input: 1000');
+  const configuration = oneModel(vendor.url).replace(
+    'max_output: 1000, price: { input: 1000',
+    'max_output: 1000, modalities: { in: [text], out: [text] }, price: { input: 1000',
+  );
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
   const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] }];
   const response = await running.post('/v1/chat/completions', { model: 'm1', messages });
@@ -98,7 +137,11 @@ test('an image for a model whose modalities exclude it is a 400 that says what i
 
 test('browsers may ask: preflight and exposed headers', async () => {
   const { send } = await start();
-  const preflight = await send('OPTIONS', '/v1/chat/completions', { authorization: '', origin: 'https://example.org', 'access-control-request-method': 'POST' });
+  const preflight = await send('OPTIONS', '/v1/chat/completions', {
+    authorization: '',
+    origin: 'https://example.org',
+    'access-control-request-method': 'POST',
+  });
   expect(preflight.status).toBe(204);
   expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
   const list = await send('GET', '/v1/models');
@@ -108,7 +151,10 @@ test('browsers may ask: preflight and exposed headers', async () => {
 
 test('requests beyond the group’s limits are 429 rate_limit_exceeded with their headers', async () => {
   const vendor = await startVendor();
-  const configuration = oneModel(vendor.url).replace('{ name: default, price_multiplier: 1.0 }', '{ name: default, price_multiplier: 1.0, limits: { rpm: 3 } }');
+  const configuration = oneModel(vendor.url).replace(
+    '{ name: default, price_multiplier: 1.0 }',
+    '{ name: default, price_multiplier: 1.0, limits: { rpm: 3 } }',
+  );
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
   const answers = [];
   for (let i = 0; i < 5; i++) answers.push(await running.post('/v1/chat/completions', hello));
@@ -123,10 +169,15 @@ test('requests beyond the group’s limits are 429 rate_limit_exceeded with thei
 
 test('too many requests at once are refused, and the place is free again afterwards', async () => {
   const vendor = await startVendor();
-  const configuration = oneModel(vendor.url).replace('{ name: default, price_multiplier: 1.0 }', '{ name: default, price_multiplier: 1.0, limits: { concurrency: 2 } }');
+  const configuration = oneModel(vendor.url).replace(
+    '{ name: default, price_multiplier: 1.0 }',
+    '{ name: default, price_multiplier: 1.0, limits: { concurrency: 2 } }',
+  );
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
   vendor.answer((_request, response) => void setTimeout(() => json(response, 200, completion()), 200));
-  const statuses = (await Promise.all([1, 2, 3, 4].map(() => running.post('/v1/chat/completions', hello)))).map((answer) => answer.status).sort();
+  const statuses = (await Promise.all([1, 2, 3, 4].map(() => running.post('/v1/chat/completions', hello))))
+    .map((answer) => answer.status)
+    .sort();
   expect(statuses).toEqual([200, 200, 429, 429]);
   expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
 });
@@ -149,5 +200,7 @@ test('liveness, readiness and metrics are there, metrics only for who has the to
   expect((await send('GET', '/readyz', { authorization: '' })).status).toBe(200);
   await running.post('/v1/chat/completions', hello);
   expect((await send('GET', '/metrics')).status).toBe(401);
-  expect((await send('GET', '/metrics', { authorization: 'Bearer metrics' })).text).toContain('tollgate_requests_total{model="m1",channel="a",outcome="ok"} 1');
+  expect((await send('GET', '/metrics', { authorization: 'Bearer metrics' })).text).toContain(
+    'tollgate_requests_total{model="m1",channel="a",outcome="ok"} 1',
+  );
 });

@@ -57,7 +57,9 @@ test('a channel that refused our key, or told how long to stay away, is left alo
 
 test('a wrong request is not tried elsewhere', async () => {
   const { first, second, running } = await start();
-  first.answer((_request, response) => json(response, 400, '{"error":{"message":"no such tool","type":"invalid_request_error","param":"tools","code":null}}'));
+  first.answer((_request, response) =>
+    json(response, 400, '{"error":{"message":"no such tool","type":"invalid_request_error","param":"tools","code":null}}'),
+  );
   const response = await running.post('/v1/chat/completions', hello);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { message: 'no such tool', param: 'tools' } });
@@ -100,7 +102,10 @@ test('an error before anything was delivered moves even a stream to the next cha
 
 test('a connection that the vendor closed while idle costs nobody an error', async () => {
   const vendor = await startVendor();
-  const configuration = twoChannels(vendor.url, vendor.url).split('\n').filter((line) => !line.includes('name: second')).join('\n');
+  const configuration = twoChannels(vendor.url, vendor.url)
+    .split('\n')
+    .filter((line) => !line.includes('name: second'))
+    .join('\n');
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
   let resets = 0;
   vendor.answer((_request, response) => {
@@ -112,7 +117,8 @@ test('a connection that the vendor closed while idle costs nobody an error', asy
 
 test('nothing left: 503 with retry-after', async () => {
   const { first, second, running } = await start();
-  for (const vendor of [first, second]) vendor.answer((_request, response) => json(response, 429, '{"error":{"message":"no"}}', { 'retry-after': '20' }));
+  for (const vendor of [first, second])
+    vendor.answer((_request, response) => json(response, 429, '{"error":{"message":"no"}}', { 'retry-after': '20' }));
   const response = await running.post('/v1/chat/completions', hello);
   expect(response.status).toBe(503);
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(10);
@@ -122,7 +128,11 @@ test('nothing left: 503 with retry-after', async () => {
 
 test('a silent stream is kept alive with comments', async () => {
   const vendor = await startVendor();
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: twoChannels(vendor.url, vendor.url), limits: { keepAliveMs: 1_000 } });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: twoChannels(vendor.url, vendor.url),
+    limits: { keepAliveMs: 1_000 },
+  });
   vendor.answer((_request, response) => {
     sse(response).write(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello' }));
     setTimeout(() => response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`), 3_500);

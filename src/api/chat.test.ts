@@ -32,8 +32,16 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['content of a wrong type', { model: 'm', messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
   ['a part without a type', { model: 'm', messages: [{ role: 'user', content: [{}] }] }, 'messages[0].content[0].type'],
   ['a text part without text', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages[0].content[0].text'],
-  ['an image without a URL', { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] }, 'messages[0].content[0].image_url.url'],
-  ['an image from a file', { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }] }] }, 'messages[0].content[0].image_url.url'],
+  [
+    'an image without a URL',
+    { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
+    'messages[0].content[0].image_url.url',
+  ],
+  [
+    'an image from a file',
+    { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }] }] },
+    'messages[0].content[0].image_url.url',
+  ],
   ['a temperature above 2', { ...hello, temperature: 2.1 }, 'temperature'],
   ['a temperature below 0', { ...hello, temperature: -1 }, 'temperature'],
   ['a temperature that is a string', { ...hello, temperature: '1' }, 'temperature'],
@@ -67,10 +75,27 @@ test('a request is understood: limits, stream, choices, media', () => {
     n: 2,
     max_tokens: 10,
     max_completion_tokens: 20,
-    messages: [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        ],
+      },
+    ],
   };
   const request = parseChat('req_abc', principal, body, Buffer.from(JSON.stringify(body)));
-  expect(request).toMatchObject({ stream: true, includeUsage: true, choices: 2, outputTokensAsked: 20, outputParam: 'max_completion_tokens', mediaCount: 1, mediaBytes: 26, answerId: 'chatcmpl-abc' });
+  expect(request).toMatchObject({
+    stream: true,
+    includeUsage: true,
+    choices: 2,
+    outputTokensAsked: 20,
+    outputParam: 'max_completion_tokens',
+    mediaCount: 1,
+    mediaBytes: 26,
+    answerId: 'chatcmpl-abc',
+  });
   expect([...request.media]).toEqual([['image', 'messages[0].content[1]']]);
   expect(request.text()).toContain('What is this?');
   expect(request.text()).not.toContain('base64');
@@ -82,7 +107,11 @@ test('null members are absent members, as in the convention', () => {
 });
 
 test('an assistant that called a tool may be silent', () => {
-  const messages = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] }, { role: 'tool', tool_call_id: 'c', content: '1' }];
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: 'c', content: '1' },
+  ];
   expect(parseChat('req_abc', principal, { model: 'm', messages }, Buffer.from('{}')).mediaCount).toBe(0);
 });
 

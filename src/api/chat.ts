@@ -2,7 +2,16 @@ import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
 import type { ClientRequest } from '../gateway/request.ts';
-import { type Body, optionalArray, optionalBoolean, optionalInteger, optionalNumber, optionalObject, refuseType, requiredString } from './check.ts';
+import {
+  type Body,
+  optionalArray,
+  optionalBoolean,
+  optionalInteger,
+  optionalNumber,
+  optionalObject,
+  refuseType,
+  requiredString,
+} from './check.ts';
 import { errorEvent } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
 import { checkMessages, textOf } from './messages.ts';

@@ -30,8 +30,20 @@ export interface Endpoint {
   readonly handle: (visit: Visit) => void | Promise<void>;
 }
 
-const cors = ['access-control-allow-origin', '*', 'access-control-expose-headers', 'x-request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens'];
-const preflight = ['access-control-allow-methods', 'GET, POST, DELETE, OPTIONS', 'access-control-allow-headers', '*, Authorization', 'access-control-max-age', '86400'];
+const cors = [
+  'access-control-allow-origin',
+  '*',
+  'access-control-expose-headers',
+  'x-request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens',
+];
+const preflight = [
+  'access-control-allow-methods',
+  'GET, POST, DELETE, OPTIONS',
+  'access-control-allow-headers',
+  '*, Authorization',
+  'access-control-max-age',
+  '86400',
+];
 
 /** The door, once open. */
 export interface OpenDoor {
@@ -41,13 +53,20 @@ export interface OpenDoor {
 }
 
 /** Puts the endpoints behind one door under `/v1`: request id, CORS, key, and every refusal in the one error shape. */
-export async function openDoor(server: FastifyInstance, parts: Parts, endpoints: readonly Endpoint[], log: DoorLog, bodyBytesMax: number): Promise<OpenDoor> {
+export async function openDoor(
+  server: FastifyInstance,
+  parts: Parts,
+  endpoints: readonly Endpoint[],
+  log: DoorLog,
+  bodyBytesMax: number,
+): Promise<OpenDoor> {
   const door = new Door(parts, log, endpoints, bodyBytesMax);
   await server.register(
     (scope, _options, done) => {
       scope.decorateRequest('visit', null);
       scope.addHook('onRequest', door.enter);
-      for (const { method, path, handle } of endpoints) scope.route({ method, url: path, handler: (request, reply) => door.serve(request, reply, handle) });
+      for (const { method, path, handle } of endpoints)
+        scope.route({ method, url: path, handler: (request, reply) => door.serve(request, reply, handle) });
       scope.setNotFoundHandler((request, reply) => door.serve(request, reply, door.unknown));
       scope.setErrorHandler((error, request, reply) => door.broken(error, request, reply));
       done();
@@ -89,11 +108,25 @@ class Door implements OpenDoor {
       reply.whole(204, 'text/plain', '');
       return;
     }
-    if (!this.open) return this.#turnAway(id, request, fastifyReply, reply, refusal('unavailable', { why: 'this node is shutting down', id }, unavailableRetryMs));
+    if (!this.open)
+      return this.#turnAway(
+        id,
+        request,
+        fastifyReply,
+        reply,
+        refusal('unavailable', { why: 'this node is shutting down', id }, unavailableRetryMs),
+      );
     const secret = bearer(request.headers.authorization);
     if (secret === undefined) return this.#turnAway(id, request, fastifyReply, reply, refusal('missing_api_key'));
     const admitted = (known: Principal | 'unknown' | 'unavailable'): void => {
-      if (known === 'unavailable') return this.#turnAway(id, request, fastifyReply, reply, refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs));
+      if (known === 'unavailable')
+        return this.#turnAway(
+          id,
+          request,
+          fastifyReply,
+          reply,
+          refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs),
+        );
       if (known === 'unknown') return this.#turnAway(id, request, fastifyReply, reply, refusal('invalid_api_key', { key: masked(secret) }));
       request.visit = { id, principal: known, request, reply };
       done();
@@ -181,7 +214,8 @@ function limitRefusal({ overrun, requested }: LimitReached): Refusal {
 function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refusal('request_too_large', { limit });
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return refusal('malformed_json', { why: 'its length is not what content-length says.' });
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
+    return refusal('malformed_json', { why: 'its length is not what content-length says.' });
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type', { got: 'none' });
   return undefined;
 }

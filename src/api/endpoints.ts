@@ -24,7 +24,8 @@ export function endpointsOf(parts: Parts): readonly Endpoint[] {
     {
       method: 'GET',
       path: '/models/*',
-      handle: ({ principal, request, reply }) => reply.whole(200, 'application/json', getModel(parts.catalog(), principal.group, modelId(request.params))),
+      handle: ({ principal, request, reply }) =>
+        reply.whole(200, 'application/json', getModel(parts.catalog(), principal.group, modelId(request.params))),
     },
   ];
 }

@@ -43,7 +43,12 @@ function checkMessage(message: unknown, i: number, media: Media): void {
 /** An assistant's turn may have no content when it called, refused, spoke or thought instead. */
 function mayBeSilent(message: Body, role: string): boolean {
   if (role === 'function') return true;
-  return role === 'assistant' && ['tool_calls', 'function_call', 'refusal', 'audio', 'reasoning_content', 'reasoning', 'reasoning_details'].some((member) => message[member] != null);
+  return (
+    role === 'assistant' &&
+    ['tool_calls', 'function_call', 'refusal', 'audio', 'reasoning_content', 'reasoning', 'reasoning_details'].some(
+      (member) => message[member] != null,
+    )
+  );
 }
 
 function checkPart(part: unknown, param: string, media: Media): void {

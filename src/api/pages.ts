@@ -18,7 +18,8 @@ export function openPages(server: FastifyInstance, options: PagesOptions): void 
   const { metricsToken } = options;
   if (metricsToken !== undefined) {
     server.get('/metrics', async (request, reply) => {
-      if (!same(request.headers.authorization ?? '', `Bearer ${metricsToken}`)) return reply.code(401).header('www-authenticate', 'Bearer').send();
+      if (!same(request.headers.authorization ?? '', `Bearer ${metricsToken}`))
+        return reply.code(401).header('www-authenticate', 'Bearer').send();
       const page = await options.metrics();
       return reply.type(page.type).send(page.text);
     });

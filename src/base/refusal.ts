@@ -10,7 +10,10 @@ export const refusals = {
   invalid_type: { ...badRequest, message: "Invalid type for '{param}': expected {expected}, but got {got} instead." },
   invalid_value: { ...badRequest, message: "Invalid value for '{param}': {why}" },
   out_of_range: { ...badRequest, message: "Invalid '{param}': expected a value {expected}, but got {got} instead." },
-  unsupported_content: { ...badRequest, message: "The model '{model}' does not accept {content} input ('{param}'). It accepts: {accepted}." },
+  unsupported_content: {
+    ...badRequest,
+    message: "The model '{model}' does not accept {content} input ('{param}'). It accepts: {accepted}.",
+  },
   malformed_json: { ...badRequest, message: 'We could not parse the JSON body of your request: {why}' },
   wrong_content_type: { ...badRequest, message: "Unsupported content type '{got}'. Send the body as application/json." },
   vendor_bad_request: { ...badRequest, message: '{message}' },
@@ -22,7 +25,12 @@ export const refusals = {
     code: 'invalid_api_key',
     message: "You didn't provide an API key. Send it in the Authorization header: 'Authorization: Bearer YOUR_KEY'.",
   },
-  invalid_api_key: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key', message: 'Incorrect API key provided: {key}. Create keys in the console.' },
+  invalid_api_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    message: 'Incorrect API key provided: {key}. Create keys in the console.',
+  },
   model_not_found: {
     status: 404,
     type: 'invalid_request_error',
@@ -34,7 +42,7 @@ export const refusals = {
     status: 405,
     type: 'invalid_request_error',
     code: 'method_not_supported',
-    message: "The method {method} is not supported for {path}. Use {allowed}.",
+    message: 'The method {method} is not supported for {path}. Use {allowed}.',
   },
   request_too_large: {
     status: 413,

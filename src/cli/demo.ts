@@ -38,8 +38,18 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
 async function demoKey({ database }: Gateway): Promise<string> {
   const at = systemClock.now();
   const user = await database.transact(() => newUser('demo', 'operator'));
-  await credit(database, { id: `grant_${user.id}`, account: user.id, from: 'grants', amount: yuanToStart * nanoPerYuan, code: 'grant', ref: 'demo', at });
-  const made = await database.transact(() => createKey({ userId: user.id, name: 'demo', group: 'default', limit: undefined, expiresAt: undefined, at }));
+  await credit(database, {
+    id: `grant_${user.id}`,
+    account: user.id,
+    from: 'grants',
+    amount: yuanToStart * nanoPerYuan,
+    code: 'grant',
+    ref: 'demo',
+    at,
+  });
+  const made = await database.transact(() =>
+    createKey({ userId: user.id, name: 'demo', group: 'default', limit: undefined, expiresAt: undefined, at }),
+  );
   if (made === undefined) throw new Error('the demo user is gone');
   return made.secret;
 }

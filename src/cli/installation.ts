@@ -23,7 +23,11 @@ export function findInstallation(data: string | undefined, env: Env): Installati
 }
 
 /** Runs `body` on the installation's database, its schema up to date, and closes it. */
-export async function withDatabase<T>(options: { readonly data?: string }, env: Env, body: (database: Database, found: Installation) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  options: { readonly data?: string },
+  env: Env,
+  body: (database: Database, found: Installation) => Promise<T>,
+): Promise<T> {
   const found = findInstallation(options.data, env);
   const database = await open(found.databaseUrl, { procedures: ledgerProcedures });
   try {

@@ -5,7 +5,10 @@ import { Failure } from './output.ts';
 /**
  * The operator's interface. Options are declared here, so that help needs nothing else; what a command does is loaded when it is called.
  */
-const program = new Command('tollgate').description(about.description).version(about.version).showHelpAfterError('(add --help for the options)');
+const program = new Command('tollgate')
+  .description(about.description)
+  .version(about.version)
+  .showHelpAfterError('(add --help for the options)');
 
 interface Shared {
   readonly data?: string;
@@ -30,7 +33,9 @@ const portOption = new Option('--port <number>', 'port to listen on').env('PORT'
 const hostOption = new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1');
 
 command(program, 'serve', 'run the gateway')
-  .addOption(new Option('--config <file>', 'configuration file; channels come from environment variables when there is none').env('TOLLGATE_CONFIG'))
+  .addOption(
+    new Option('--config <file>', 'configuration file; channels come from environment variables when there is none').env('TOLLGATE_CONFIG'),
+  )
   .addOption(portOption)
   .addOption(hostOption)
   .action(async (options) => (await import('./serve.ts')).serve(options, process.env));
@@ -99,6 +104,8 @@ command(prices, 'import <file>', 'take over a list of prices')
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error(`tollgate: ${error instanceof Failure || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}`);
+  console.error(
+    `tollgate: ${error instanceof Failure || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}`,
+  );
   process.exitCode = 1;
 }

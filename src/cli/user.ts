@@ -34,18 +34,31 @@ export async function create(options: Options & { readonly name: string; readonl
   });
 }
 
-export async function credit(options: Options & { readonly user: string; readonly amount: string; readonly reason: string; readonly id?: string }, env: Env): Promise<void> {
+export async function credit(
+  options: Options & { readonly user: string; readonly amount: string; readonly reason: string; readonly id?: string },
+  env: Env,
+): Promise<void> {
   const amount = parseYuan(options.amount);
   if (amount === undefined || amount === 0n) throw new Failure(`--amount is a sum in yuan such as 10.00, not '${options.amount}'`);
   await withDatabase(options, env, async (database) => {
     const id = `grant_${options.id ?? randomText(24)}`;
-    const done = await creditAccount(database, { id, account: options.user, from: 'grants', amount, code: 'grant', ref: options.reason, at: systemClock.now() });
+    const done = await creditAccount(database, {
+      id,
+      account: options.user,
+      from: 'grants',
+      amount,
+      code: 'grant',
+      ref: options.reason,
+      at: systemClock.now(),
+    });
     if (done === 'no_account') throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     if (done === 'exists_different') throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
     const user = await findUser(database, options.user);
     const now = await balance(database, options.user);
     if (user === undefined || now === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
-    print(options.json === true, shown(user, now.balance), [`${user.id} (${user.name}) now has ${formatYuan(now.balance)} yuan${done === 'exists' ? '; this credit had been made before' : ''}`]);
+    print(options.json === true, shown(user, now.balance), [
+      `${user.id} (${user.name}) now has ${formatYuan(now.balance)} yuan${done === 'exists' ? '; this credit had been made before' : ''}`,
+    ]);
   });
 }
 
@@ -60,6 +73,13 @@ export async function list(options: Options, env: Env): Promise<void> {
       if (last === undefined || page.length < pageSize) break;
       after = last.id;
     }
-    print(options.json === true, users, table(['id', 'name', 'role', 'balance'], users.map((user) => [user.id, user.name, user.role, user.balance])));
+    print(
+      options.json === true,
+      users,
+      table(
+        ['id', 'name', 'role', 'balance'],
+        users.map((user) => [user.id, user.name, user.role, user.balance]),
+      ),
+    );
   });
 }

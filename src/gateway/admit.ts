@@ -38,7 +38,11 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
   const media = request.mediaCount === 0 ? noMedia : { inputTokens: request.mediaCount * tokensPerMedium, output: false };
   const inputTokens = textTokens + media.inputTokens;
   const outputTokens = (request.outputTokensAsked ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
-  const entered = parts.limiter.enter(`${request.principal.userId}/${group.name}`, group.limits, inputTokens + Math.min(outputTokens, outputTokensForLimit));
+  const entered = parts.limiter.enter(
+    `${request.principal.userId}/${group.name}`,
+    group.limits,
+    inputTokens + Math.min(outputTokens, outputTokensForLimit),
+  );
   if ('over' in entered) throw new LimitReached(entered, inputTokens);
   return { offer, textTokens, media, outputTokens, pass: entered };
 }
@@ -50,7 +54,8 @@ function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
   }
   if (request.media.size === 0 || model.modalities === undefined) return;
   for (const [content, param] of request.media) {
-    if (!model.modalities.in.includes(content)) refuse('unsupported_content', { model: model.id, content, param, accepted: model.modalities.in.join(', ') });
+    if (!model.modalities.in.includes(content))
+      refuse('unsupported_content', { model: model.id, content, param, accepted: model.modalities.in.join(', ') });
   }
 }
 

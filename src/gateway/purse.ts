@@ -27,7 +27,8 @@ export class Purse {
   constructor(reservation: Reservation, admitted: Admitted, tokensAtFirst: number) {
     this.#reservation = reservation;
     this.#admitted = admitted;
-    this.#coveredTokens = reservation.amount >= worstCaseOf(admitted, tokensAtFirst) ? tokensAtFirst : affordableTokens(admitted, reservation.amount);
+    this.#coveredTokens =
+      reservation.amount >= worstCaseOf(admitted, tokensAtFirst) ? tokensAtFirst : affordableTokens(admitted, reservation.amount);
     this.nextLookBytes = this.#lookAt();
   }
 

@@ -44,7 +44,8 @@ class Payment {
   /** Takes the vendor's count when there is one: it is exact, and progress by bytes is not. */
   #owes(): boolean {
     const { purse } = this.#running;
-    if (this.#meter.quantities !== undefined && this.#meter.finished) return this.#running.costOf(this.#meter.quantities) > purse.reservation.amount;
+    if (this.#meter.quantities !== undefined && this.#meter.finished)
+      return this.#running.costOf(this.#meter.quantities) > purse.reservation.amount;
     return purse.exceeded(this.#meter.outputBytes);
   }
 
@@ -131,7 +132,11 @@ export class ForwardingReceiver implements Receiver {
     const { meter } = this.translator;
     // A finish reason and a count are a whole answer, whatever became of the connection after them.
     if (meter.finished && meter.quantities !== undefined) return this.#close();
-    return { kind: 'fault', stage: this.#stage(), fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' } };
+    return {
+      kind: 'fault',
+      stage: this.#stage(),
+      fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
+    };
   }
 }
 
@@ -191,6 +196,10 @@ export class CollectingReceiver implements Receiver {
   broken(): AttemptResult {
     const { meter } = this.collector;
     if (meter.finished && meter.quantities !== undefined) return this.#close();
-    return { kind: 'fault', stage: 'waiting', fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' } };
+    return {
+      kind: 'fault',
+      stage: 'waiting',
+      fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
+    };
   }
 }

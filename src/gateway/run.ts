@@ -122,7 +122,12 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   return { result, receiver };
 }
 
-async function conclude(exchange: Exchange, result: AttemptResult, receiver: StreamReceiver | undefined, format: ClientFormat): Promise<Outcome> {
+async function conclude(
+  exchange: Exchange,
+  result: AttemptResult,
+  receiver: StreamReceiver | undefined,
+  format: ClientFormat,
+): Promise<Outcome> {
   if (result.kind === 'answer') return concludeWhole(exchange, result.answer, 'ok');
   if (result.kind === 'streamed') return concludeStream(exchange, result.meter, result.tail, 'ok', format);
   if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver, format);
@@ -158,20 +163,32 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
   return outcome;
 }
 
-async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status'], format: ClientFormat): Promise<Outcome> {
+async function concludeStream(
+  exchange: Exchange,
+  meter: StreamMeter,
+  tail: string,
+  status: Ending['status'],
+  format: ClientFormat,
+): Promise<Outcome> {
   const quantities = meter.quantities ?? (await countedStream(exchange, meter.outputBytes));
   const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
   if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) exchange.reply.end(tail + format.done);
   return outcome;
 }
 
-async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: StreamReceiver | undefined, format: ClientFormat): Promise<Outcome> {
+async function concludeLength(
+  exchange: Exchange,
+  meter: StreamMeter,
+  receiver: StreamReceiver | undefined,
+  format: ClientFormat,
+): Promise<Outcome> {
   const quantities = meter.finished && meter.quantities !== undefined ? meter.quantities : await countedStream(exchange, meter.outputBytes);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
     return concludeWhole(exchange, { ...answer, quantities }, 'length');
   }
-  if (receiver === undefined || meter.outputBytes === 0) return { ...nothing, status: 429, outcome: 'insufficient_quota', refusal: refusal('insufficient_quota') };
+  if (receiver === undefined || meter.outputBytes === 0)
+    return { ...nothing, status: 429, outcome: 'insufficient_quota', refusal: refusal('insufficient_quota') };
   const tail = receiver.translator.cutShort(quantities);
   if (!exchange.reply.started) exchange.firstByte();
   return concludeStream(exchange, { ...meter, quantities }, tail, 'length', format);
@@ -183,6 +200,17 @@ async function charge(exchange: Exchange, ending: Ending): Promise<Outcome> {
   const counted = { inputTokens: inputTokens(ending.quantities), outputTokens: outputTokens(ending.quantities) };
   const base = { charged: true, cost: settled.amount, ...counted, status: 200, outcome: ending.status };
   if (settled.outcome === 'paid') return { ...base, refusal: undefined };
-  if (settled.outcome === 'refused') return { ...base, status: reply.started ? 200 : 500, outcome: 'refused by the ledger', refusal: refusal('server_error', { id: request.id }) };
-  return { ...base, status: reply.started ? 200 : 503, outcome: 'unsettled', refusal: unavailable('the charge could not be recorded', request.id, unavailableRetryMs) };
+  if (settled.outcome === 'refused')
+    return {
+      ...base,
+      status: reply.started ? 200 : 500,
+      outcome: 'refused by the ledger',
+      refusal: refusal('server_error', { id: request.id }),
+    };
+  return {
+    ...base,
+    status: reply.started ? 200 : 503,
+    outcome: 'unsettled',
+    refusal: unavailable('the charge could not be recorded', request.id, unavailableRetryMs),
+  };
 }

@@ -46,7 +46,14 @@ export class Reply {
     if (this.closed || this.started) return;
     this.started = true;
     // Proxies in between must neither buffer nor transform what is meant to arrive at once.
-    this.#headers.push('content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache, no-transform', 'x-accel-buffering', 'no');
+    this.#headers.push(
+      'content-type',
+      'text/event-stream; charset=utf-8',
+      'cache-control',
+      'no-cache, no-transform',
+      'x-accel-buffering',
+      'no',
+    );
     this.#response.writeHead(200, this.#headers);
   }
 

@@ -19,7 +19,8 @@ export function openLog(level: string): Log {
   const timer = setInterval(() => destination.flush(), flushEveryMs).unref();
   return {
     line: (event, fields) => logger.info(fields, event),
-    error: (event, error, fields = {}) => logger.error({ ...fields, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, event),
+    error: (event, error, fields = {}) =>
+      logger.error({ ...fields, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, event),
     flush() {
       clearInterval(timer);
       destination.flushSync();

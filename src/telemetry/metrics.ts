@@ -18,12 +18,34 @@ export class Metrics {
   constructor(gauges: Readonly<Record<string, { readonly help: string; readonly read: () => number }>>) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
-    this.#requests = new Counter({ name: 'tollgate_requests_total', help: 'Requests that were admitted', labelNames: ['model', 'channel', 'outcome'], registers });
+    this.#requests = new Counter({
+      name: 'tollgate_requests_total',
+      help: 'Requests that were admitted',
+      labelNames: ['model', 'channel', 'outcome'],
+      registers,
+    });
     this.#tokens = new Counter({ name: 'tollgate_tokens_total', help: 'Tokens charged', labelNames: ['model', 'direction'], registers });
     this.#charged = new Counter({ name: 'tollgate_charged_yuan_total', help: 'Money charged, in yuan', labelNames: ['model'], registers });
-    this.#refusals = new Counter({ name: 'tollgate_refusals_total', help: 'Requests refused at the door', labelNames: ['refusal'], registers });
-    this.#firstByte = new Histogram({ name: 'tollgate_first_byte_seconds', help: 'Time to the first byte for the client', labelNames: ['model'], buckets: secondsBuckets, registers });
-    this.#duration = new Histogram({ name: 'tollgate_request_seconds', help: 'Time to the last byte', labelNames: ['model'], buckets: secondsBuckets, registers });
+    this.#refusals = new Counter({
+      name: 'tollgate_refusals_total',
+      help: 'Requests refused at the door',
+      labelNames: ['refusal'],
+      registers,
+    });
+    this.#firstByte = new Histogram({
+      name: 'tollgate_first_byte_seconds',
+      help: 'Time to the first byte for the client',
+      labelNames: ['model'],
+      buckets: secondsBuckets,
+      registers,
+    });
+    this.#duration = new Histogram({
+      name: 'tollgate_request_seconds',
+      help: 'Time to the last byte',
+      labelNames: ['model'],
+      buckets: secondsBuckets,
+      registers,
+    });
     for (const [name, { help, read }] of Object.entries(gauges)) {
       new Gauge({
         name,
