@@ -3,6 +3,7 @@ import type { Database } from '../storage/database.ts';
 import * as scripts from './scripts/account.ts';
 import { fence, fenceAll, sweep } from './scripts/process.ts';
 import { integer, text } from './scripts/read.ts';
+import { tillSettings } from './settings.ts';
 
 /** Money of one account. `balance` is what the user is shown; `spendable` is what nobody holds at this moment. */
 export interface Balance {
@@ -67,7 +68,7 @@ function balanceOf(row: Parameters<typeof integer>[0]): Balance {
 /** For whoever knows that this process is dead (a worker's exit event): its floats are back at once, not after 15 s of silence. */
 export async function releaseProcess(database: Database, id: string): Promise<void> {
   await database.transact(() => fence({ id }));
-  while (!(await database.transact(() => sweep({ id })))) continue;
+  while (!(await database.transact(() => sweep({ id, floatsMax: tillSettings.sweepFloatsMax })))) continue;
 }
 
 /** For whoever holds the only lock on a SQLite file, or has restored a backup: no process lives, so all floats are back before the first request. */

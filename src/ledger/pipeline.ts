@@ -42,8 +42,8 @@ export interface PipelineEvents {
   refused(item: Item, error: unknown): void;
   /** A draw or return that the database will never do: a bug of ours. */
   stuck(float: Float, error: unknown): void;
-  /** Nothing more will be committed under this process's id. */
-  fenced(how: 'fenced' | 'behind'): void;
+  /** Nothing more will be committed under this process's id. `broken`: by its own decision, because memory and database disagree, which is a bug. */
+  fenced(how: 'fenced' | 'behind' | 'broken', error?: unknown): void;
   /** Charges that the fenced process has not committed, or perhaps has. */
   orphaned(items: readonly Item[]): void;
   unknown(error: unknown): void;
@@ -138,7 +138,25 @@ export class Pipeline {
     if (this.#process !== undefined) this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
+  /** What throws here is a bug of ours. The charges are saved as after a fence: their ids tell which were committed. */
   async #run(): Promise<void> {
+    try {
+      await this.#sendAll();
+    } catch (error) {
+      this.#giveUp('broken', this.#inFlight, error);
+    }
+    this.#inFlight = [];
+    this.#running = undefined;
+  }
+
+  #giveUp(how: 'fenced' | 'behind' | 'broken', inFlight: readonly Item[], error?: unknown): void {
+    this.#process = undefined;
+    this.#moving.clear();
+    this.#events.fenced(how, error);
+    this.#events.orphaned([...inFlight, ...this.#queue.splice(0)]);
+  }
+
+  async #sendAll(): Promise<void> {
     while (this.#process !== undefined && (this.#queue.length > 0 || this.#moving.size > 0 || this.#beats)) {
       const items = this.#queue.splice(0, this.#options.batchItemsMax);
       const moving = this.#takeMoving();
@@ -149,7 +167,6 @@ export class Pipeline {
       await this.#deliver(items, moves, moving);
       this.#inFlight = [];
     }
-    this.#running = undefined;
   }
 
   #takeMoving(): Float[] {
@@ -186,11 +203,7 @@ export class Pipeline {
 
   #conclude(batch: Batch, reply: BatchReply, atMs: number): void {
     if (reply.outcome === 'fenced' || reply.outcome === 'behind') {
-      this.#process = undefined;
-      this.#moving.clear();
-      this.#events.fenced(reply.outcome);
-      this.#events.orphaned([...batch.items, ...this.#queue.splice(0)]);
-      return;
+      return this.#giveUp(reply.outcome, batch.items);
     }
     this.#seq++;
     for (const row of reply.floats) this.#floatOf(batch, row).see(row);

@@ -10,6 +10,8 @@ export interface TillSettings {
   readonly silenceMs: number;
   readonly silentLooks: number;
   readonly lookEveryMs: number;
+  /** Floats of a dead process given back in one transaction, which must not keep accounts locked for long. */
+  readonly sweepFloatsMax: number;
   /** Who called in an account is asked so often. */
   readonly callsEveryMs: number;
   /** A last byte waits for its commit no longer than this. */
@@ -37,6 +39,7 @@ export const tillSettings: TillSettings = {
   silenceMs: 15_000,
   silentLooks: 5,
   lookEveryMs: 2_000,
+  sweepFloatsMax: 100,
   callsEveryMs: 1_000,
   settleWaitMs: 30_000,
   unsettledMax: 20_000,

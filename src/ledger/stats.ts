@@ -9,8 +9,10 @@ export class TillStats {
   late = 0;
   /** Times this process found itself fenced. */
   fenced = 0;
-  /** Times the database had forgotten what it had committed. */
-  wentBack = 0;
+  /** Times the database had forgotten what it had committed: a failover to a lagging replica, a backup restored. */
+  behind = 0;
+  /** Times memory and database disagreed: a bug. */
+  broken = 0;
   batches = 0;
   /** Batches whose outcome was not known at first. */
   unknownBatches = 0;
@@ -25,8 +27,7 @@ export class TillStats {
 
 /** What an operator should hear of, once each. */
 export type TillEvent =
-  | { readonly event: 'fenced'; readonly process: string; readonly unsettled: number }
-  | { readonly event: 'went_back'; readonly process: string }
+  | { readonly event: 'fenced' | 'behind' | 'broken'; readonly process: string; readonly unsettled: number; readonly error: unknown }
   | { readonly event: 'refused'; readonly id: string; readonly error: unknown }
   | { readonly event: 'stuck'; readonly account: string; readonly error: unknown }
   | { readonly event: 'unknown_outcome'; readonly error: unknown };

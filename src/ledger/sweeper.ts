@@ -59,6 +59,7 @@ export class Sweeper {
   }
 
   async #sweep(id: string): Promise<void> {
-    while (!(await this.#database.call<object, boolean>('till.sweep', { id }))) continue;
+    const input = { id, floatsMax: this.#settings.sweepFloatsMax };
+    while (!(await this.#database.call<object, boolean>('till.sweep', input))) continue;
   }
 }

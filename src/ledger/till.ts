@@ -186,7 +186,12 @@ export class LiveTill implements Till, Counter, PipelineEvents {
           isSwept = reply === true;
           resolve();
         };
-        this.#errands.add({ procedure: 'till.sweep', input: () => ({ id }), done, refused: () => done(true) });
+        this.#errands.add({
+          procedure: 'till.sweep',
+          input: () => ({ id, floatsMax: this.#settings.sweepFloatsMax }),
+          done,
+          refused: () => done(true),
+        });
       });
     }
   }
@@ -289,17 +294,15 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#log({ event: 'unknown_outcome', error });
   }
 
-  fenced(how: 'fenced' | 'behind'): void {
+  fenced(...[how, error]: Parameters<PipelineEvents['fenced']>): void {
     const id = this.#process ?? '';
-    this.#log({ event: how === 'fenced' ? 'fenced' : 'went_back', process: id, unsettled: this.#pipeline.unsettled });
+    this.#log({ event: how, process: id, unsettled: this.#pipeline.unsettled, error });
+    this.stats[how]++;
     this.#process = undefined;
     this.#forget();
-    if (how === 'fenced') this.stats.fenced++;
-    else {
-      this.stats.wentBack++;
-      this.#errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
-      this.#settling.again(this.#recent.all());
-    }
+    // Nobody else has fenced it, and a copy of a batch may still be on its way.
+    if (how !== 'fenced') this.#errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
+    if (how === 'behind') this.#settling.again(this.#recent.all());
     if (!this.#closed) void this.#begin(false);
   }
 

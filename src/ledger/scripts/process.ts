@@ -1,9 +1,6 @@
 import type { Script } from '../../storage/database.ts';
 import { integer, text } from './read.ts';
 
-/** Floats given back in one transaction: a sweep must not keep accounts locked for long. */
-export const sweepFloatsMax = 100;
-
 export interface ProcessRow {
   readonly id: string;
   readonly seq: bigint;
@@ -51,22 +48,22 @@ export function* fenceAll(): Script<readonly string[]> {
 }
 
 /**
- * Gives back up to a hundred floats of a fenced process, folding what they spent into the accounts' debits (R5), and the process row with the
+ * Gives back up to `floatsMax` floats of a fenced process, folding what they spent into the accounts' debits (R5), and the process row with the
  * last of them. Locking the process row first lets sweepers take turns. True when there is nothing left.
  */
-export function* sweep({ id }: { readonly id: string }): Script<boolean> {
+export function* sweep({ id, floatsMax }: { readonly id: string; readonly floatsMax: number }): Script<boolean> {
   const fenced = yield { sql: 'UPDATE process SET seq=seq WHERE id=$1 AND fenced=1 RETURNING id', params: [id] };
   if (fenced.length === 0) return true;
   const rows = yield {
     sql: `DELETE FROM till_float WHERE process=$1
-      AND account IN (SELECT account FROM till_float WHERE process=$1 ORDER BY account LIMIT ${sweepFloatsMax}) RETURNING account, granted, spent`,
-    params: [id],
+      AND account IN (SELECT account FROM till_float WHERE process=$1 ORDER BY account LIMIT $2) RETURNING account, granted, spent`,
+    params: [id, floatsMax],
   };
   const floats = rows.map((row) => ({ account: text(row, 'account'), granted: integer(row, 'granted'), spent: integer(row, 'spent') }));
   for (const { account, granted, spent } of floats.sort((a, b) => (a.account < b.account ? -1 : 1))) {
     yield { sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1', params: [account, granted, spent] };
   }
-  if (floats.length === sweepFloatsMax) return false;
+  if (floats.length === floatsMax) return false;
   yield { sql: 'DELETE FROM process WHERE id=$1', params: [id] };
   return true;
 }

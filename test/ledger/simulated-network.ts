@@ -1,0 +1,115 @@
+import type { Random } from '../../src/base/random.ts';
+import { type Database, DatabaseError } from '../../src/storage/database.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** How often the way to the database fails, of a thousand calls each. */
+export interface Faults {
+  readonly lostBefore: number;
+  readonly lostAfter: number;
+  /** The caller gives up; the database does it anyway, up to a minute later. */
+  readonly late: number;
+  /** Slow, but answered. */
+  readonly slow: number;
+}
+
+/** What becomes of a call whose outcome the caller does not learn; the sabotage of R3 answers here. */
+export type OnUnknown = (procedure: string) => unknown;
+
+/** The way from the simulated processes to the one real database, on which calls run one at a time. */
+export class SimulatedNetwork {
+  calls = 0;
+  unknown = 0;
+  late = 0;
+  outageUntil = 0;
+  faults: Faults;
+  readonly #database: Database;
+  readonly #time: VirtualTime;
+  readonly #random: Random;
+  readonly #onUnknown: OnUnknown;
+
+  constructor(database: Database, time: VirtualTime, random: Random, faults: Faults, onUnknown: OnUnknown) {
+    this.#database = database;
+    this.#time = time;
+    this.#random = random;
+    this.faults = faults;
+    this.#onUnknown = onUnknown;
+  }
+
+  /** The database as one process sees it. What arrives for it goes through `deliver`, which may drop it, keep it, or call `lost` instead. */
+  for(deliver: (arrival: () => void, lost: () => void) => void): Database {
+    const { dialect, kysely } = this.#database;
+    const only = (): never => {
+      throw new Error('the till calls procedures, nothing else');
+    };
+    return {
+      dialect,
+      kysely,
+      query: only,
+      transact: only,
+      snapshot: only,
+      close: only,
+      call: <Input, Output>(procedure: string, input: Input) =>
+        new Promise<Output>((resolve, reject) => {
+          const pass = (answer: Answer): void => (answer.ok ? resolve(answer.value as Output) : reject(answer.error));
+          this.#call(procedure, input, (answer) =>
+            deliver(
+              () => pass(answer),
+              () => pass(this.#unknownAnswer(procedure)),
+            ),
+          );
+        }),
+    };
+  }
+
+  #call(procedure: string, input: unknown, answer: (answer: Answer) => void): void {
+    this.calls++;
+    const { lostBefore, lostAfter, late, slow } = this.faults;
+    const dice = this.#random() * 1000;
+    // A sweep is many calls, and what matters is what happens between them.
+    const slowed = procedure === 'till.sweep' ? 10 * slow : slow;
+    const there = 0.1 + this.#random() * (dice > 1000 - slowed ? 4_000 : 3);
+    const back = 0.1 + this.#random() * 3;
+    const unknown = (ms: number): void => {
+      this.unknown++;
+      this.#time.after(ms, () => answer(this.#unknownAnswer(procedure)));
+    };
+    if (this.#time.now < this.outageUntil) {
+      const kind = this.#random() < 0.5 ? 'busy' : 'unknown';
+      this.#time.after(there, () => answer({ ok: false, error: new DatabaseError(kind, 'the database is away') }));
+    } else if (dice < lostBefore) {
+      unknown(there + back);
+    } else if (dice < lostBefore + lostAfter) {
+      this.#time.after(there, async () => void (await this.#execute(procedure, input)));
+      unknown(there + back + this.#random() * 500);
+    } else if (dice < lostBefore + lostAfter + late) {
+      this.late++;
+      this.#time.after(there + this.#random() * 60_000, async () => void (await this.#execute(procedure, input)));
+      unknown(there + this.#random() * 2_000);
+    } else {
+      this.#time.after(there, async () => {
+        const outcome = await this.#execute(procedure, input);
+        this.#time.after(back, () => answer(outcome));
+      });
+    }
+  }
+
+  #unknownAnswer(procedure: string): Answer {
+    try {
+      const value = this.#onUnknown(procedure);
+      if (value !== undefined) return { ok: true, value };
+    } catch (error) {
+      return { ok: false, error };
+    }
+    return { ok: false, error: new DatabaseError('unknown', 'the connection was lost') };
+  }
+
+  async #execute(procedure: string, input: unknown): Promise<Answer> {
+    try {
+      return { ok: true, value: await this.#database.call(procedure, input) };
+    } catch (error) {
+      return { ok: false, error };
+    }
+  }
+}
+
+type Answer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
