@@ -55,6 +55,8 @@ export interface Gateway {
   readonly url: string;
   readonly parts: Parts;
   readonly database: Database;
+  /** Models whose imported price the configuration does not name. */
+  readonly keptPrices: readonly string[];
   /** Stops admission, finishes what runs, settles, returns every float. */
   close(): Promise<void>;
 }
@@ -74,7 +76,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const sole = holdSole(options.databaseUrl);
   if (sole !== undefined) await releaseAllProcesses(database);
   const sealer = openSealer(options.masterKey);
-  if (options.configuration !== undefined) await record(database, options.configuration, sealer, systemClock);
+  const recorded = options.configuration && (await record(database, options.configuration, sealer, systemClock));
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
@@ -129,7 +131,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     sole?.release();
     log.flush();
   };
-  return { url: urlOf(server.server.address()), parts, database, close };
+  return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
 }
 
 function urlOf(address: AddressInfo | string | null): string {

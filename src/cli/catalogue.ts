@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { importPrices as takeOver, type PriceImport } from '../catalog/import-prices.ts';
+import { describeProblems } from '../catalog/problem.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { Failure, print } from './output.ts';
-import { problemLine, readConfigurationFile } from './serve.ts';
+import { readConfigurationFile } from './serve.ts';
 
 interface Options {
   readonly data?: string;
@@ -12,7 +13,7 @@ interface Options {
 export async function checkConfig(file: string, options: Options, env: Env): Promise<void> {
   const result = await readConfigurationFile(file, env);
   if (!result.ok) {
-    print(options.json === true, { ok: false, problems: result.problems }, [`${file} cannot be used:`, ...result.problems.map(problemLine)]);
+    print(options.json === true, { ok: false, problems: result.problems }, [`${file} cannot be used:`, describeProblems(file, result.problems)]);
     process.exitCode = 1;
     return;
   }
@@ -26,13 +27,13 @@ export async function importPrices(file: string, options: Options & { readonly d
   if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
   await withDatabase(options, env, async (database) => {
     const done = await takeOver(database, readFileSync(file, 'utf8'), { dry: options.dryRun === true });
-    print(options.json === true, done, linesOf(done, options.dryRun === true));
+    print(options.json === true, done, linesOf(file, done, options.dryRun === true));
     if (done.refused.length > 0) process.exitCode = 1;
   });
 }
 
-function linesOf(done: PriceImport, dry: boolean): string[] {
-  if (done.refused.length > 0) return ['nothing was changed:', ...done.refused.map(problemLine)];
+function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
+  if (done.refused.length > 0) return ['nothing was changed:', describeProblems(file, done.refused)];
   const changed = done.changed.flatMap(({ id, differences }) => differences.map((difference) => `  ${id}: ${difference.member} ${difference.from ?? '-'} → ${difference.to ?? '-'}`));
   return [`${done.changed.length} prices ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} are as they were`, ...changed];
 }

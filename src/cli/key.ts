@@ -1,7 +1,7 @@
 import { createKey, type Key, listKeys, setKeyStatus } from '../accounts/keys.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan, parseYuan } from '../base/money.ts';
-import { groupNames } from '../catalog/groups.ts';
+import { groupNames } from '../catalog/recording.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { Failure, print, table } from './output.ts';
 

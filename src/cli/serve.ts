@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../base/clock.ts';
 import type { Configuration, ConfigurationResult } from '../catalog/configuration.ts';
 import { environmentConfiguration } from '../catalog/environment.ts';
-import type { Problem } from '../catalog/problem.ts';
+import { describeProblems } from '../catalog/problem.ts';
 import { type Gateway, type GatewayOptions, openGateway, serves } from '../main.ts';
 import { vendors } from '../providers/index.ts';
 import { loadMasterKey } from '../storage/master-key.ts';
@@ -29,8 +29,11 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   if (configuration.channels.length === 0) {
     console.error('tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.');
   }
-  const gateway = await openGateway(await gatewayOptions(options, configuration, env));
+  // Without a file and without keys, what was recorded before goes on being sold.
+  const named = options.config !== undefined || configuration.channels.length > 0;
+  const gateway = await openGateway(await gatewayOptions(options, named ? configuration : undefined, env));
   stopOnSignal(gateway);
+  for (const id of gateway.keptPrices) console.error(`tollgate: ${id} keeps its imported price, which the configuration does not name`);
   console.log(options.json === true ? JSON.stringify({ url: gateway.url }) : `tollgate listens on ${gateway.url}`);
 }
 
@@ -40,7 +43,7 @@ export async function start(options: ServeOptions, env: Env): Promise<void> {
   else await serve(options, env);
 }
 
-export async function gatewayOptions(options: ServeOptions, configuration: Configuration, env: Env): Promise<GatewayOptions> {
+export async function gatewayOptions(options: ServeOptions, configuration: Configuration | undefined, env: Env): Promise<GatewayOptions> {
   const { dataFolder, databaseUrl } = findInstallation(options.data, env);
   return {
     databaseUrl,
@@ -68,11 +71,7 @@ export async function readConfigurationFile(file: string, env: Env): Promise<Con
 
 export function orFail(result: ConfigurationResult, where: string): Configuration {
   if (result.ok) return result.configuration;
-  throw new Failure(`${where} cannot be used:\n${result.problems.map(problemLine).join('\n')}`);
-}
-
-export function problemLine(problem: Problem): string {
-  return `  ${problem.line > 0 ? `line ${problem.line}: ` : ''}${problem.path}: ${problem.message}`;
+  throw new Failure(`${where} cannot be used:\n${describeProblems(where, result.problems)}`);
 }
 
 /** The first signal drains, a second one ends at once. */

@@ -77,10 +77,10 @@ function recordOf(exchange: Exchange, ending: Ending, lines: readonly PriceLine[
   ];
 }
 
-/** Written by hand: money is a bigint, which JSON.stringify does not know, and a record is made for every request. */
+/** Written by hand: a record is made for every request. Money is text, since a rate may be more than a JSON number holds. */
 function linesText(lines: readonly PriceLine[]): string {
   let text = '';
-  for (const line of lines) text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},${line.rate},${line.cost}]`;
+  for (const line of lines) text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},"${line.rate}","${line.cost}"]`;
   return `[${text}]`;
 }
 

@@ -21,7 +21,7 @@ export const recordColumns = [
   { name: 'attempts', type: 'bigint' },
   { name: 'input_tokens', type: 'bigint' }, // all input, cached included
   { name: 'output_tokens', type: 'bigint' }, // all output, reasoning included
-  { name: 'lines', type: 'text' }, // JSON: [[measure, quantity, price nano per million, cost nano], …], adds up to `cost`
+  { name: 'lines', type: 'text' }, // JSON: [[measure, quantity, "nano per million", "nano"], …]; the last ones add up to `cost`
 ] as const satisfies readonly { readonly name: string; readonly type: 'text' | 'bigint' }[];
 
 export type RecordValues = readonly SqlValue[];
