@@ -46,7 +46,8 @@ export class TranslatedStream implements StreamTranslator {
 
   push(piece: Buffer): string {
     if (this.#closed) return '';
-    if (!this.#frames.push(piece)) this.meter.fault ??= { kind: 'protocol', message: 'an event that is too long' };
+    const problem = this.#frames.push(piece);
+    if (problem !== undefined) this.meter.fault ??= { kind: 'protocol', message: problem };
     return this.#heard();
   }
 
@@ -66,7 +67,7 @@ export class TranslatedStream implements StreamTranslator {
     const { meter } = this;
     if (meter.finished) meter.fault = undefined;
     else meter.fault ??= { kind: 'protocol', message: 'the stream ended without its last event' };
-    return meter.fault === undefined ? this.#chunks.usage(meter.quantities) : '';
+    return meter.fault === undefined ? this.#chunks.finishAll('stop') + this.#chunks.usage(meter.quantities) : '';
   }
 
   end(): string {
@@ -81,7 +82,7 @@ export class TranslatedStream implements StreamTranslator {
 
   cutShort(quantities: Quantities): string {
     this.#closed = true;
-    const out = this.#chunks.finish('length') + this.#chunks.usage(quantities);
+    const out = this.#chunks.finishAll('length') + this.#chunks.usage(quantities);
     this.meter.finished = true;
     return out;
   }

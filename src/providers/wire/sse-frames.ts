@@ -3,8 +3,8 @@ export const eventBytesMax = 32 * 1024 * 1024;
 
 /** Cuts a byte stream into whole events. */
 export interface Frames {
-  /** Gives every event that this piece completes to the reader. False: what comes is too long to be an event. */
-  push(piece: Buffer): boolean;
+  /** Gives every event that this piece completes to the reader. Returns why nothing more can be read, when that is so. */
+  push(piece: Buffer): string | undefined;
   /** The stream has closed: a last event that lacks only its empty line is given, too. Returns the text that was no event. */
   end(): string;
 }
@@ -41,12 +41,12 @@ export class SseFrames implements Frames {
     this.#listener = listener;
   }
 
-  push(piece: Buffer): boolean {
-    if (this.#waiting + piece.length > eventBytesMax) return false;
+  push(piece: Buffer): string | undefined {
+    if (this.#waiting + piece.length > eventBytesMax) return 'an event that is too long';
     if (this.#waiting > 0 && !mayEnd(piece)) {
       this.#pieces.push(piece);
       this.#waiting += piece.length;
-      return true;
+      return undefined;
     }
     const text = this.#take(piece);
     let at = 0;
@@ -58,7 +58,7 @@ export class SseFrames implements Frames {
     }
     this.#carry = at === 0 ? text : text.slice(at);
     this.#waiting = this.#carry.length;
-    return true;
+    return undefined;
   }
 
   end(): string {
