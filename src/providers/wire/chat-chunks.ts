@@ -7,6 +7,16 @@ import { usageText } from './openai-chat-usage.ts';
 /** OpenAI's words for why an answer ended. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
+/** What one of several answers has said so far. */
+interface Choice {
+  readonly index: number;
+  begun: boolean;
+  finished: boolean;
+  /** The reason to finish with when the stream ends. */
+  held: FinishReason | undefined;
+  calls: number;
+}
+
 /**
  * Writes OpenAI's chunks (wire-formats §1.1) for vendors of other formats: whole events as `latin1` text, built by joining and never by encoding
  * an object. The role travels with the first delta, not before it: until then nothing has left, and a vendor that fails may be replaced.
@@ -15,17 +25,37 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 export class ChatChunks {
   /** Bytes of text, reasoning and arguments written so far. */
   outputBytes = 0;
-  finished = false;
-  /** How many tool calls have begun. */
-  calls = 0;
   readonly #start: string;
   readonly #includeUsage: boolean;
-  #begun = false;
+  readonly #choices: Choice[] = [];
+  #choice = this.#choiceAt(0);
 
   constructor(call: Call) {
     const { answerId, created, publicModel, includeUsage } = call;
     this.#start = `data: {"id":${jsonText(answerId)},"object":"chat.completion.chunk","created":${created},"model":${jsonText(publicModel)},"choices":[`;
     this.#includeUsage = includeUsage;
+  }
+
+  #choiceAt(index: number): Choice {
+    let choice = this.#choices.find((one) => one.index === index);
+    if (!choice) this.#choices.push((choice = { index, begun: false, finished: false, held: undefined, calls: 0 }));
+    return choice;
+  }
+
+  /** What follows belongs to this choice; 0 until told otherwise. */
+  choose(index: number): void {
+    if (index !== this.#choice.index) this.#choice = this.#choiceAt(index);
+  }
+
+  /** Every choice has its finish reason, or holds one. */
+  get finished(): boolean {
+    for (const choice of this.#choices) if (!choice.finished && choice.held === undefined) return false;
+    return true;
+  }
+
+  /** How many tool calls have begun. */
+  get calls(): number {
+    return this.#choice.calls;
   }
 
   /** A chunk whose delta has these members: `"refusal":"…"`. For what the methods below do not say. */
@@ -61,7 +91,7 @@ export class ChatChunks {
     const json = jsonText(args);
     this.outputBytes += stringBytes(json);
     const rest = more && `,${more}`;
-    const call = `{"index":${this.calls++},"id":${jsonText(id)},"type":"function","function":{"name":${jsonText(name)},"arguments":${json}}${rest}}`;
+    const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"function","function":{"name":${jsonText(name)},"arguments":${json}}${rest}}`;
     return this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
 
@@ -76,11 +106,31 @@ export class ChatChunks {
     return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${json}}}]`, 'null');
   }
 
+  /** A chunk whose choice has these members beside an empty delta: `"logprobs":{…}`. */
+  beside(members: string): string {
+    return this.#chunk('', 'null', `,${members}`);
+  }
+
   /** The chunk with the finish reason; nothing when there has been one. */
   finish(reason: FinishReason): string {
-    if (this.finished) return '';
-    this.finished = true;
+    if (this.#choice.finished) return '';
+    this.#choice.finished = true;
     return this.#chunk('', `"${reason}"`);
+  }
+
+  /** For formats in which more may follow a finish reason: the last one counts, once the stream has ended. */
+  finishLater(reason: FinishReason): void {
+    this.#choice.held = reason;
+  }
+
+  /** Finishes every choice that is open: with the reason it holds, else with this one. */
+  finishAll(otherwise: FinishReason): string {
+    let out = '';
+    for (const choice of this.#choices) {
+      this.#choice = choice;
+      out += this.finish(choice.held ?? otherwise);
+    }
+    return out;
   }
 
   /** The usage chunk, for clients that asked for it. */
@@ -88,14 +138,15 @@ export class ChatChunks {
     return this.#includeUsage && quantities !== undefined ? `${this.#start}],"usage":${usageText(quantities)}}\n\n` : '';
   }
 
-  #chunk(members: string, reason: string): string {
+  #chunk(members: string, reason: string, beside = ''): string {
+    const choice = this.#choice;
     let delta = members;
-    if (!this.#begun) {
-      this.#begun = true;
+    if (!choice.begun) {
+      choice.begun = true;
       const content = members.includes('"content":') ? '' : members === '' ? ',"content":""' : ',"content":null';
       delta = `"role":"assistant"${content}${members && ','}${members}`;
     }
-    return `${this.#start}{"index":0,"delta":{${delta}},"finish_reason":${reason}}]}\n\n`;
+    return `${this.#start}{"index":${choice.index},"delta":{${delta}}${beside},"finish_reason":${reason}}]}\n\n`;
   }
 }
 

@@ -34,8 +34,11 @@ export class ChatCollector implements StreamCollector {
     const choices = [...this.#choices]
       .sort(([a], [b]) => a - b)
       .map(([index, choice]) => {
-        if (choice.calls.length) choice.message['tool_calls'] = choice.calls.filter(Boolean);
-        return { index, message: choice.message, ...choice.rest, finish_reason: choice.finish ?? 'stop' };
+        const { message } = choice;
+        if (choice.calls.length) message['tool_calls'] = choice.calls.filter(Boolean);
+        // Only who called, refused or spoke has no content (wire-formats row 14).
+        else if (message['content'] === null && message['refusal'] == null && message['audio'] == null) message['content'] = '';
+        return { index, message, ...choice.rest, finish_reason: choice.finish ?? 'stop' };
       });
     const { answerId: id, created, publicModel: model } = this.#call;
     const usage = cut ? parse(usageText(cut)) : this.#usage;
