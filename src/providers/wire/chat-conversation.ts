@@ -1,0 +1,213 @@
+import { refuse } from '../../base/refusal.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
+
+/** Bytes that the client sent along, in base64 as it wrote them. */
+export interface Bytes {
+  readonly mime: string;
+  readonly base64: string;
+}
+
+interface Placed {
+  /** Where it stands in the client's request: what a refusal names. */
+  readonly param: string;
+  /** The client's mark that the prompt may be cached up to here, in Anthropic's words; OpenAI's `prompt_cache_breakpoint` means the same. */
+  readonly cache: JsonObject | undefined;
+}
+
+export interface TextPart extends Placed {
+  readonly kind: 'text';
+  readonly text: string;
+}
+export interface ImagePart extends Placed {
+  readonly kind: 'image';
+  readonly source: Bytes | { readonly url: string };
+}
+export interface FilePart extends Placed {
+  readonly kind: 'file';
+  readonly source: Bytes | { readonly url: string };
+  readonly name: string | undefined;
+}
+export interface AudioPart extends Placed {
+  readonly kind: 'audio';
+  /** `audio/wav`, `audio/mp3`. */
+  readonly source: Bytes;
+}
+export type Part = TextPart | ImagePart | FilePart | AudioPart;
+
+export interface ToolCall extends Placed {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+  /** The call as the client sent it, with vendors' extensions. */
+  readonly source: JsonObject;
+}
+
+export interface ToolResult extends Placed {
+  readonly id: string;
+  /** The tool's name, from the call that this answers. */
+  readonly name: string | undefined;
+  readonly parts: readonly Part[];
+  readonly isError: boolean;
+}
+
+/** Everything that one side says before the other speaks. Results stand first, calls last: all vendors want them so. */
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly results: ToolResult[];
+  readonly parts: Part[];
+  readonly calls: ToolCall[];
+  /** The messages that it was put together from. */
+  readonly messages: JsonObject[];
+}
+
+export interface Conversation {
+  /** The instructions before the first turn; white space alone is none. */
+  readonly system: readonly TextPart[];
+  /** User and assistant in turn. Empty texts are left out, and turns that say nothing. */
+  readonly turns: readonly Turn[];
+}
+
+/** Reads the client's `messages` (wire-formats §4.2, §7 rows 13 and 14) for vendors whose conversations alternate. Refuses what no such vendor takes. */
+export function readConversation(messages: unknown): Conversation {
+  const system: TextPart[] = [];
+  const turns: Turn[] = [];
+  const names = new Map<string, string>();
+  let leading = true;
+  listOf(messages).forEach((message, i) => {
+    if (!isObject(message)) return;
+    const param = `messages[${i}]`;
+    const role = message['role'];
+    if (role === 'system' || role === 'developer') {
+      const texts = textParts(message, param);
+      if (leading) system.push(...texts);
+      // Instructions in mid-conversation have no place of their own: they are told where they stand.
+      else if (texts.length)
+        turnOf(turns, 'user', message).parts.push(...texts.map((part) => ({ ...part, text: `<system>\n${part.text}\n</system>` })));
+      return;
+    }
+    leading = false;
+    if (role === 'tool' || role === 'function') turnOf(turns, 'user', message).results.push(resultOf(message, param, names));
+    else if (role === 'assistant') readAssistant(turnOf(turns, 'assistant', message), message, param, names);
+    else turnOf(turns, 'user', message).parts.push(...partsOf(message, param));
+  });
+  return { system, turns: joined(turns.filter((turn) => turn.results.length + turn.calls.length > 0 || !turn.parts.every(isBlank))) };
+}
+
+/** Text of white space alone: most vendors refuse it. */
+export const isBlank = (part: Part): boolean => part.kind === 'text' && part.text.trim() === '';
+
+function turnOf(turns: Turn[], role: Turn['role'], message: JsonObject): Turn {
+  let turn = turns.at(-1);
+  if (turn?.role !== role) turns.push((turn = { role, results: [], parts: [], calls: [], messages: [] }));
+  turn.messages.push(message);
+  return turn;
+}
+
+/** An empty turn that was left out may have stood between two of one side. */
+function joined(turns: readonly Turn[]): Turn[] {
+  const all: Turn[] = [];
+  for (const turn of turns) {
+    const last = all.at(-1);
+    if (last?.role !== turn.role) all.push(turn);
+    else for (const list of ['results', 'parts', 'calls', 'messages'] as const) Array.prototype.push.apply(last[list], turn[list]);
+  }
+  return all;
+}
+
+function readAssistant(turn: Turn, message: JsonObject, param: string, names: Map<string, string>): void {
+  turn.parts.push(...partsOf(message, param));
+  const refusal = textOf(message['refusal']);
+  if (refusal && turn.parts.length === 0) turn.parts.push({ kind: 'text', text: refusal, param, cache: undefined });
+  const legacy = objectOf(message['function_call']);
+  const calls = legacy ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }] : listOf(message['tool_calls']);
+  calls.forEach((call, j) => {
+    if (!isObject(call)) return;
+    const at = `${param}.tool_calls[${j}]`;
+    const fn = objectOf(call['function']);
+    if (!fn) refuse('invalid_value', { param: at, why: 'only function calls can be carried to this model.' });
+    const id = textOf(call['id']) ?? '';
+    const name = textOf(fn['name']) ?? '';
+    names.set(id, name);
+    turn.calls.push({ id, name, input: inputOf(fn['arguments']), param: at, cache: cacheOf(call), source: call });
+  });
+}
+
+const legacyId = (name: string | undefined): string => `call_${name ?? ''}`;
+
+/** A call's arguments as an object. What a model once wrote wrongly is kept as it is, under a name. */
+function inputOf(args: unknown): JsonObject {
+  if (isObject(args)) return args;
+  const text = textOf(args) ?? '';
+  if (text.trim() === '') return {};
+  return objectOf(parse(text)) ?? { arguments: text };
+}
+
+function resultOf(message: JsonObject, param: string, names: ReadonlyMap<string, string>): ToolResult {
+  const id = textOf(message['tool_call_id']) ?? legacyId(textOf(message['name']));
+  const name = names.get(id) ?? textOf(message['name']);
+  const isError = message['is_error'] === true;
+  return { id, name, parts: partsOf(message, param), isError, param, cache: cacheOf(message) };
+}
+
+function textParts(message: JsonObject, param: string): TextPart[] {
+  return partsOf(message, param).filter((part): part is TextPart => part.kind === 'text' && !isBlank(part));
+}
+
+function partsOf(message: JsonObject, param: string): Part[] {
+  const content = message['content'];
+  if (typeof content === 'string')
+    return content === '' ? [] : [{ kind: 'text', text: content, param: `${param}.content`, cache: cacheOf(message) }];
+  const parts: Part[] = [];
+  listOf(content).forEach((part, j) => {
+    if (isObject(part)) parts.push(...partOf(part, `${param}.content[${j}]`));
+  });
+  return parts;
+}
+
+function partOf(part: JsonObject, param: string): Part[] {
+  const placed = { param, cache: cacheOf(part) };
+  const { type } = part;
+  if (type === 'text' || type === 'refusal') {
+    const text = textOf(part[type]) ?? '';
+    return text === '' ? [] : [{ kind: 'text', text, ...placed }];
+  }
+  if (type === 'image_url') {
+    const url = textOf(part['image_url']) ?? textOf(objectOf(part['image_url'])?.['url']) ?? '';
+    return [{ kind: 'image', source: sourceOf(url, `${param}.image_url.url`), ...placed }];
+  }
+  if (type === 'file') {
+    const file = objectOf(part['file']) ?? {};
+    const data = textOf(file['file_data']);
+    if (data === undefined) refuse('invalid_value', { param: `${param}.file`, why: 'this model takes files as `file_data` only.' });
+    return [{ kind: 'file', source: sourceOf(data, `${param}.file.file_data`), name: textOf(file['filename']), ...placed }];
+  }
+  if (type === 'input_audio') {
+    const audio = objectOf(part['input_audio']) ?? {};
+    const source = { mime: `audio/${textOf(audio['format']) ?? 'wav'}`, base64: textOf(audio['data']) ?? '' };
+    return [{ kind: 'audio', source, ...placed }];
+  }
+  // Thinking that comes back in the content belongs to whoever signed it, and is told apart from it.
+  if (type === 'thinking' || type === 'redacted_thinking') return [];
+  return refuse('invalid_value', { param: `${param}.type`, why: `this model takes no content of type '${String(type)}'.` });
+}
+
+const dataUrl = /^data:([^;,]*)(?:;[^,;]*)*?;base64,/i;
+
+function sourceOf(url: string, param: string): ImagePart['source'] {
+  if (/^https?:\/\//i.test(url)) return { url };
+  // The head alone is matched: what follows may be megabytes.
+  const head = dataUrl.exec(url.slice(0, 200))?.[0];
+  if (head === undefined) refuse('invalid_value', { param, why: "expected 'https://…' or 'data:…;base64,…'." });
+  return { mime: (dataUrl.exec(head)?.[1] ?? '').toLowerCase(), base64: url.slice(head.length) };
+}
+
+function cacheOf(part: JsonObject): JsonObject | undefined {
+  const control = objectOf(part['cache_control']);
+  if (control) return control;
+  return objectOf(part['prompt_cache_breakpoint']) ? { type: 'ephemeral' } : undefined;
+}
+
+/** Says that this model cannot take a part: 400, with its place. */
+export function refusePart(part: Part, model: string, accepted: string): never {
+  return refuse('unsupported_content', { param: part.param, model, content: part.kind, accepted });
+}
