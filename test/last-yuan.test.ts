@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createKey } from '../src/accounts/keys.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -79,6 +80,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     let asking = true;
     const watching = (async () => {
       while (asking) {
+        await wait(5);
         const now = await balance(database, user.id);
         if (now !== undefined && now.balance < lowest) lowest = now.balance;
       }

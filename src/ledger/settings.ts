@@ -24,6 +24,7 @@ export interface TillSettings {
   /** How long requests wait for money before they are refused. */
   readonly streamWaitMs: number;
   readonly wholeWaitMs: number;
+  /** Of one account. The first burst on an account waits for its first draw as a whole, so this is what a burst may be; till.md has 256. */
   readonly waitersMax: number;
   /** Charges answered so recently are kept in memory, in case the database forgets them (failover to a lagging replica). */
   readonly rememberMs: number;
@@ -47,7 +48,7 @@ export const tillSettings: TillSettings = {
   idleMs: 10_000,
   streamWaitMs: 1_500,
   wholeWaitMs: 30_000,
-  waitersMax: 256,
+  waitersMax: 4_096,
   rememberMs: 60_000,
   rememberedMax: 20_000,
   closeWaitMs: 30_000,
