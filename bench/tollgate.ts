@@ -78,13 +78,14 @@ function textOf(answer: unknown, member: string): string {
 }
 
 export async function ready(url: string, tail: () => string): Promise<void> {
+  let last = '';
   for (let attempt = 0; attempt < 200; attempt++) {
-    const answer = await fetch(url).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.ok) return;
+    const answer = await fetch(url).catch((error: unknown) => String(error));
+    last = typeof answer === 'string' ? answer : `${answer.status} ${await answer.text()}`;
+    if (typeof answer !== 'string' && answer.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`${url} is not ready: ${tail()}`);
+  throw new Error(`${url} is not ready (${last}): ${tail()}`);
 }
 
 function configuration(vendors: Vendors): string {
