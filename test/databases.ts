@@ -86,5 +86,7 @@ async function onServer(url: string, sql: string): Promise<void> {
   const client = new pg.Client(url);
   client.on('error', () => {});
   await client.connect();
-  await client.query(sql).finally(() => client.end());
+  await client.query(sql).finally(async () => {
+    await client.end();
+  });
 }
