@@ -17,9 +17,10 @@ export interface Installation {
 
 /** From `--data`, TOLLGATE_DATA and DATABASE_URL; the folder `data` and SQLite in it by default. Makes the folder. */
 export function findInstallation(data: string | undefined, env: Env): Installation {
-  const dataFolder = resolve(data ?? env['TOLLGATE_DATA'] ?? 'data');
+  // An empty variable is an absent one: compose files cannot leave one out.
+  const dataFolder = resolve(data ?? (env['TOLLGATE_DATA'] || 'data'));
   mkdirSync(dataFolder, { recursive: true });
-  return { dataFolder, databaseUrl: env['DATABASE_URL'] ?? `sqlite:${join(dataFolder, 'tollgate.db')}`, env };
+  return { dataFolder, databaseUrl: env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`, env };
 }
 
 /** Runs `body` on the installation's database, its schema up to date, and closes it. */
