@@ -1,3 +1,4 @@
+import { geminiChat } from '../wire/gemini.ts';
 import { defineVendor } from '../vendor.ts';
 
 export const gemini = defineVendor({
@@ -6,5 +7,5 @@ export const gemini = defineVendor({
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
-  speaks: {},
+  speaks: { chat: geminiChat },
 });

@@ -27,12 +27,16 @@ export interface FilePart extends Placed {
   readonly source: Bytes | { readonly url: string };
   readonly name: string | undefined;
 }
+export interface VideoPart extends Placed {
+  readonly kind: 'video';
+  readonly source: Bytes | { readonly url: string };
+}
 export interface AudioPart extends Placed {
   readonly kind: 'audio';
   /** `audio/wav`, `audio/mp3`. */
   readonly source: Bytes;
 }
-export type Part = TextPart | ImagePart | FilePart | AudioPart;
+export type Part = TextPart | ImagePart | FilePart | AudioPart | VideoPart;
 
 export interface ToolCall extends Placed {
   readonly id: string;
@@ -171,9 +175,9 @@ function partOf(part: JsonObject, param: string): Part[] {
     const text = textOf(part[type]) ?? '';
     return text === '' ? [] : [{ kind: 'text', text, ...placed }];
   }
-  if (type === 'image_url') {
-    const url = textOf(part['image_url']) ?? textOf(objectOf(part['image_url'])?.['url']) ?? '';
-    return [{ kind: 'image', source: sourceOf(url, `${param}.image_url.url`), ...placed }];
+  if (type === 'image_url' || type === 'video_url') {
+    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.['url']) ?? '';
+    return [{ kind: type === 'image_url' ? 'image' : 'video', source: sourceOf(url, `${param}.${type}.url`), ...placed }];
   }
   if (type === 'file') {
     const file = objectOf(part['file']) ?? {};

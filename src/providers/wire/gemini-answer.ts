@@ -1,0 +1,158 @@
+import { jsonText } from '../../base/json-edit.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { Call, StreamMeter } from '../adapter.ts';
+import type { ChatChunks, FinishReason } from './chat-chunks.ts';
+import type { EventReader } from './chat-stream.ts';
+import { geminiFaultWithin } from './gemini-fault.ts';
+import { exactArguments } from './gemini-exact.ts';
+import { logprobsOf } from './gemini-logprobs.ts';
+import { geminiQuantities } from './gemini-usage.ts';
+import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from './json.ts';
+import { newCallId } from './openai-chat-chunk.ts';
+import { protocolFault } from './openai-chat-fault.ts';
+
+/** Why an answer was held back (googleapis/js-genai types.ts FinishReason, 2026-08). */
+const filtered = new Set(
+  'SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR LANGUAGE IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION'.split(
+    ' ',
+  ),
+);
+/** The model's own failures: worth another try when nothing was said before. */
+const failed = new Set(
+  'MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE NO_IMAGE IMAGE_OTHER OTHER'.split(
+    ' ',
+  ),
+);
+
+/** Reads Gemini's answers: each event of a stream, and a whole answer as the one event that it is (wire-formats §4.6). */
+export class GeminiReader implements EventReader {
+  readonly #call: Call;
+  readonly #chunks: ChatChunks;
+  readonly #meter: StreamMeter;
+  readonly #whole: boolean;
+  #usage: JsonObject = {};
+  #calls = 0;
+  #details = 0;
+  /** Choices that have said something beside their thoughts. */
+  readonly #said = new Set<number>();
+
+  /** `whole`: the client waits for one JSON answer, so that a refused prompt can still be a refusal. */
+  constructor(call: Call, chunks: ChatChunks, meter: StreamMeter, whole: boolean) {
+    this.#call = call;
+    this.#chunks = chunks;
+    this.#meter = meter;
+    this.#whole = whole;
+  }
+
+  event(data: string): string {
+    const body = parse(/[\x80-\xff]/.test(data) ? utf8(data) : data);
+    if (!isObject(body)) return this.#fail(protocolFault('an event that is not JSON'));
+    if ('error' in body) return this.#fail(geminiFaultWithin(body) ?? protocolFault('an error that is not told'));
+    this.#meter.upstreamId ??= textOf(body['responseId']);
+    const candidates = listOf(body['candidates']);
+    const exact = exactArguments(data);
+    let out = '';
+    for (const [i, candidate] of candidates.entries()) if (isObject(candidate)) out += this.#candidate(candidate, exact?.[i]);
+    const blocked = objectOf(body['promptFeedback'])?.['blockReason'];
+    if (blocked !== undefined && candidates.length === 0) this.#block(String(blocked), objectOf(body['promptFeedback']));
+    this.#count(objectOf(body['usageMetadata']));
+    return out;
+  }
+
+  rest(text: string): Fault | undefined {
+    return geminiFaultWithin(parse(utf8(text)));
+  }
+
+  #fail(fault: Fault): string {
+    this.#meter.fault = fault;
+    return '';
+  }
+
+  /** A prompt that was refused: a refusal where nothing has left, else an empty answer with that reason (wire-formats §4.6). */
+  #block(reason: string, feedback: JsonObject | undefined): void {
+    const words = textOf(feedback?.['blockReasonMessage']) ?? `The prompt was blocked (${reason}).`;
+    if (this.#whole) this.#fail({ kind: 'content_policy', message: words });
+    else this.#chunks.finishLater('content_filter');
+  }
+
+  /** Counts are cumulative, and early ones of some models leave the output out: those are no count of what was delivered. */
+  #count(usage: JsonObject | undefined): void {
+    if (usage === undefined) return;
+    this.#usage = { ...this.#usage, ...usage };
+    if (this.#chunks.finished || 'candidatesTokenCount' in this.#usage) this.#meter.quantities = geminiQuantities(this.#usage);
+  }
+
+  #candidate(candidate: JsonObject, exact: readonly (string | undefined)[] | undefined): string {
+    const index = countOf(candidate['index']) ?? 0;
+    this.#chunks.choose(index);
+    let out = '';
+    for (const [i, part] of listOf(objectOf(candidate['content'])?.['parts']).entries())
+      if (isObject(part)) out += this.#part(part, index, exact?.[i]);
+    const logprobs = logprobsOf(objectOf(candidate['logprobsResult']));
+    if (logprobs !== undefined) out += this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
+    const reason = textOf(candidate['finishReason']);
+    if (reason !== undefined) this.#finish(reason, index, textOf(candidate['finishMessage']));
+    return out;
+  }
+
+  #finish(reason: string, index: number, words: string | undefined): void {
+    if (failed.has(reason) && !this.#said.has(index)) {
+      this.#fail({ kind: 'server_error', message: `the vendor ended its answer with ${reason}${words === undefined ? '' : `: ${words}`}` });
+      return;
+    }
+    const meant: FinishReason = reason === 'MAX_TOKENS' ? 'length' : filtered.has(reason) ? 'content_filter' : 'stop';
+    this.#chunks.finishLater(meant === 'stop' && this.#chunks.calls > 0 ? 'tool_calls' : meant);
+  }
+
+  #part(part: JsonObject, index: number, exact: string | undefined): string {
+    const call = objectOf(part['functionCall']);
+    const signature = textOf(part['thoughtSignature']);
+    if (call !== undefined) {
+      this.#said.add(index);
+      return this.#functionCall(call, exact, signature);
+    }
+    let out = '';
+    const text = textOf(part['text']) ?? codeOf(part);
+    if (text !== undefined && text !== '') {
+      if (part['thought'] === true) out = this.#chunks.reasoning(text);
+      else {
+        this.#said.add(index);
+        out = this.#chunks.content(text);
+      }
+    }
+    const media = objectOf(part['inlineData']);
+    if (media !== undefined && part['thought'] !== true) {
+      this.#said.add(index);
+      out += this.#media(textOf(media['mimeType']) ?? '', textOf(media['data']) ?? '');
+    }
+    if (signature !== undefined) out += this.#signed(signature);
+    return out;
+  }
+
+  #functionCall(call: JsonObject, exact: string | undefined, signature: string | undefined): string {
+    const number = this.#calls++;
+    const id = textOf(call['id']) || newCallId(this.#call)(number);
+    const more = signature === undefined ? '' : `"extra_content":{"google":{"thought_signature":${jsonText(signature)}}}`;
+    return this.#chunks.call(id, textOf(call['name']) ?? '', exact ?? JSON.stringify(call['args'] ?? {}), more);
+  }
+
+  /** A signature that came with text: kept where clients of OpenRouter keep it (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-06). */
+  #signed(signature: string): string {
+    const detail = { type: 'reasoning.encrypted', data: signature, format: 'google-gemini-v1', index: this.#details++ };
+    return this.#chunks.delta(`"reasoning_details":[${jsonText(detail)}]`);
+  }
+
+  #media(mimeType: string, data: string): string {
+    if (!mimeType.startsWith('audio/'))
+      return this.#chunks.delta(`"images":[{"type":"image_url","image_url":{"url":${jsonText(`data:${mimeType};base64,${data}`)}}}]`);
+    return this.#chunks.delta(`"audio":{"data":${jsonText(data)}}`);
+  }
+}
+
+/** What a model ran by itself, and what came of it, as text. */
+function codeOf(part: JsonObject): string | undefined {
+  const code = objectOf(part['executableCode']);
+  if (code !== undefined) return `\n\`\`\`${(textOf(code['language']) ?? '').toLowerCase()}\n${textOf(code['code']) ?? ''}\n\`\`\`\n`;
+  const result = objectOf(part['codeExecutionResult']);
+  return result === undefined ? undefined : `\n\`\`\`\n${textOf(result['output']) ?? ''}\n\`\`\`\n`;
+}

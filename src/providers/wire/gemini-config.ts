@@ -1,0 +1,88 @@
+import { refuse } from '../../base/refusal.ts';
+import type { Call } from '../adapter.ts';
+import type { TextPart } from './chat-conversation.ts';
+import { type GeminiModel, isThird, takesPenalties } from './gemini-model.ts';
+import { geminiSchema } from './gemini-schema.ts';
+import { thinkingOf } from './gemini-thinking.ts';
+import { type JsonObject, listOf, objectOf, textOf } from './json.ts';
+
+/** What the client wants the answer to look like. */
+interface Format {
+  readonly json: boolean;
+  readonly schema: JsonObject | undefined;
+}
+
+function formatOf(body: JsonObject): Format {
+  const format = objectOf(body['response_format']);
+  const described = objectOf(format?.['json_schema']);
+  const schema = format?.['type'] === 'json_schema' ? (objectOf(described?.['schema']) ?? objectOf(format['schema'])) : undefined;
+  return { json: format?.['type'] === 'json_object' || format?.['type'] === 'json_schema', schema };
+}
+
+/** Before the third generation, JSON and functions exclude each other: "Function calling with a response mime type … is unsupported" (wire-formats §4.5). */
+const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean => listOf(body['tools']).length > 0 && !isThird(model);
+
+/** What is said to a model that cannot be bound to the format that the client asks for. */
+export function spokenFormat(body: JsonObject, model: GeminiModel): TextPart | undefined {
+  const { json, schema } = formatOf(body);
+  if (!json || !formatIsRefused(body, model)) return undefined;
+  const shape =
+    schema === undefined ? 'one JSON object' : `one JSON value that matches this JSON Schema: ${JSON.stringify(geminiSchema(schema))}`;
+  const text = `When you answer without calling a function, answer with ${shape}\nWrite the JSON alone, without a code fence.`;
+  return { kind: 'text', text, param: 'response_format', cache: undefined };
+}
+
+function responseFormat(body: JsonObject, model: GeminiModel): object {
+  const { json, schema } = formatOf(body);
+  if (!json || formatIsRefused(body, model)) return {};
+  return { responseMimeType: 'application/json', ...(schema === undefined ? {} : { responseJsonSchema: geminiSchema(schema) }) };
+}
+
+/** The vendor's seed has 32 bits; a longer one keeps its lower 31. */
+function seedOf(seed: unknown): number | undefined {
+  return typeof seed === 'number' ? seed % 2 ** 31 : undefined;
+}
+
+function modalities(body: JsonObject): object {
+  const asked = listOf(body['modalities']).filter((one) => typeof one === 'string');
+  if (asked.length === 0 || (asked.length === 1 && asked[0] === 'text')) return {};
+  const audio = asked.includes('audio') ? (objectOf(body['audio']) ?? {}) : undefined;
+  const format = textOf(audio?.['format']);
+  if (format !== undefined && format !== 'pcm16') refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
+  const voiceName = textOf(audio?.['voice']);
+  return {
+    // A model that speaks says nothing else (ai.google.dev/gemini-api/docs/speech-generation, 2026-08).
+    responseModalities: audio === undefined ? asked.map((one) => one.toUpperCase()) : ['AUDIO'],
+    ...(voiceName === undefined ? {} : { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } }),
+  };
+}
+
+function thinkingConfig(body: JsonObject, model: GeminiModel): object | undefined {
+  const effort = textOf(body['reasoning_effort']);
+  const own = objectOf(objectOf(objectOf(body['extra_body'])?.['google'])?.['thinking_config']);
+  return own ?? (effort === undefined ? undefined : thinkingOf(effort, model));
+}
+
+/** `generationConfig`; undefined members are left out when it is written. */
+export function generationConfig(call: Call, model: GeminiModel): object {
+  const { body } = call;
+  const told = (member: string): unknown => body[member] ?? undefined;
+  const { stop } = body;
+  const penalties = takesPenalties(model);
+  return {
+    temperature: told('temperature'),
+    topP: told('top_p'),
+    topK: told('top_k'),
+    maxOutputTokens: call.outputTokensMax ?? told('max_completion_tokens') ?? told('max_tokens'),
+    stopSequences: typeof stop === 'string' ? [stop] : (stop ?? undefined),
+    candidateCount: body['n'] === 1 ? undefined : told('n'),
+    seed: seedOf(body['seed']),
+    presencePenalty: penalties ? told('presence_penalty') : undefined,
+    frequencyPenalty: penalties ? told('frequency_penalty') : undefined,
+    responseLogprobs: body['logprobs'] === true ? true : undefined,
+    logprobs: body['logprobs'] === true ? told('top_logprobs') : undefined,
+    thinkingConfig: thinkingConfig(body, model),
+    ...responseFormat(body, model),
+    ...modalities(body),
+  };
+}

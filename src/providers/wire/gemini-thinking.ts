@@ -1,0 +1,52 @@
+import { type GeminiModel, isThird } from './gemini-model.ts';
+
+/** Models of the third generation that think at least a little: MINIMAL is a 400 there (wire-formats §4.5; ai.google.dev/gemini-api/docs/thinking, 2026-11). */
+const takesMinimal = /^gemini-(?:3-flash|3\.1-flash-lite|3\.5-flash)/;
+/** The first of the generation knew two levels. */
+const lacksMedium = /^gemini-3-pro/;
+
+function levelOf(effort: string, model: GeminiModel): string | undefined {
+  switch (effort) {
+    case 'none':
+    case 'minimal':
+      return takesMinimal.test(model.id) ? 'MINIMAL' : 'LOW';
+    case 'low':
+      return 'LOW';
+    case 'medium':
+      return lacksMedium.test(model.id) ? 'HIGH' : 'MEDIUM';
+    case 'high':
+    case 'xhigh':
+    case 'max':
+      return 'HIGH';
+    default:
+      return undefined;
+  }
+}
+
+/** Google's own figures (ai.google.dev/gemini-api/docs/openai, 2026-08); Pro cannot stop thinking, Flash-Lite thinks 512 tokens or not at all. */
+function budgetOf(effort: string, model: GeminiModel): number | undefined {
+  const pro = model.id.includes('-pro');
+  const budgets: Readonly<Record<string, number>> = {
+    none: pro ? 128 : 0,
+    minimal: 512,
+    low: 1_024,
+    medium: 8_192,
+    high: 24_576,
+    xhigh: pro ? 32_768 : 24_576,
+    max: pro ? 32_768 : 24_576,
+  };
+  return budgets[effort];
+}
+
+/** `thinkingConfig` for a reasoning effort: levels from Gemini 3 on, a budget for 2.5, nothing for models that do not think. */
+export function thinkingOf(effort: string, model: GeminiModel): object | undefined {
+  const { generation, id } = model;
+  if (generation === undefined || generation < 2.5 || /-tts|2\.5-flash-image/.test(id)) return undefined;
+  const includeThoughts = effort !== 'none';
+  if (isThird(model)) {
+    const thinkingLevel = levelOf(effort, model);
+    return thinkingLevel === undefined ? undefined : { thinkingLevel, includeThoughts };
+  }
+  const thinkingBudget = budgetOf(effort, model);
+  return thinkingBudget === undefined ? undefined : { thinkingBudget, includeThoughts };
+}
