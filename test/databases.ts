@@ -86,7 +86,9 @@ async function onServer(url: string, sql: string): Promise<void> {
   const client = new pg.Client(url);
   client.on('error', () => {});
   await client.connect();
-  await client.query(sql).finally(async () => {
+  try {
+    await client.query(sql);
+  } finally {
     await client.end();
-  });
+  }
 }
