@@ -77,10 +77,11 @@ export class ChatChunks {
     return text === '' ? '' : this.reasoningJson(jsonText(text));
   }
 
-  reasoningJson(json: string): string {
+  /** `more` are further members of the delta, where reasoning travels with an extension. */
+  reasoningJson(json: string, more = ''): string {
     if (json === '""') return '';
     this.outputBytes += stringBytes(json);
-    return this.#chunk(`"reasoning_content":${json}`, 'null');
+    return this.#chunk(`"reasoning_content":${json}${more && ','}${more}`, 'null');
   }
 
   /**

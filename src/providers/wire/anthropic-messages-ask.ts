@@ -1,0 +1,128 @@
+import { refuse } from '../../base/refusal.ts';
+import type { Ask, Call } from '../adapter.ts';
+import { type Traits, traitsOf } from './anthropic-messages-models.ts';
+import { thinkingBlocks } from './anthropic-messages-signed.ts';
+import { type Thinking, thinkingFor } from './anthropic-messages-thinking.ts';
+import { planTools, type ToolPlan } from './anthropic-messages-tools.ts';
+import { writeMessages, writeSystem } from './anthropic-messages-turns.ts';
+import { type Conversation, readConversation } from './chat-conversation.ts';
+import { countOf, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+
+/** Where the format is spoken, and how that place departs from Anthropic's own API. */
+export interface MessagesHost {
+  /** The version in the body, where the model is in the path (Vertex, Bedrock) and not in the body. */
+  readonly bodyVersion?: string;
+  /** What is appended to the base URL; `/messages` when absent. */
+  readonly path?: (upstreamModel: string, stream: boolean) => string;
+  /** False where images and files by URL are not fetched. */
+  readonly fetches?: boolean;
+  /** False where structured outputs are shut off. */
+  readonly structured?: boolean;
+}
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/** OpenAI's chat request as Anthropic's (wire-formats §4.2). Refuses what cannot be carried; drops what only tunes (row 62c). */
+export function askMessages(call: Call, host: MessagesHost): Ask {
+  const { body } = call;
+  refuseUncarried(body);
+  const traits = traitsFor(call, host);
+  const plan = planTools(body, traits);
+  const conversation = talkative(readConversation(body['messages']));
+  const maxTokens = limitOf(call, traits);
+  const thinking = thinkingFor(body, traits, maxTokens, { forced: plan.forced, interrupted: isInterrupted(conversation) });
+  const writing = { model: call.publicModel, fetches: host.fetches !== false };
+  const system = writeSystem(conversation, plan.told);
+  const messages = writeMessages(conversation, writing, traits.prefill && !thinking.on);
+  const sent = {
+    ...(host.bodyVersion === undefined ? { model: call.upstreamModel } : { anthropic_version: host.bodyVersion }),
+    max_tokens: maxTokens,
+    ...(system.length ? { system } : {}),
+    messages,
+    ...toolMembers(plan),
+    ...thinkingMembers(plan, thinking),
+    ...sampling(body, traits, thinking),
+    ...members(body, host),
+    ...(call.streamUpstream ? { stream: true } : {}),
+  };
+  const path = host.path?.(call.upstreamModel, call.streamUpstream) ?? '/messages';
+  return { path, headers, body: Buffer.from(JSON.stringify(sent)) };
+}
+
+/** The same for asking and for reading the answer: whether the hidden tool is in play. */
+export function usesHiddenTool(call: Call, host: MessagesHost): boolean {
+  return objectOf(call.body['response_format']) !== undefined && planTools(call.body, traitsFor(call, host)).hidden;
+}
+
+function traitsFor({ upstreamModel }: Call, host: MessagesHost): Traits {
+  const traits = traitsOf(upstreamModel);
+  return host.structured === false ? { ...traits, structured: false } : traits;
+}
+
+function refuseUncarried(body: JsonObject): void {
+  const n = countOf(body['n']);
+  if (n !== undefined && n > 1) refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time.' });
+  if (listOf(body['modalities']).includes('audio'))
+    refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
+}
+
+/** A conversation of instructions alone: then they are what is said. */
+function talkative({ system, turns }: Conversation): Conversation {
+  if (turns.length > 0 || system.length === 0) return { system, turns };
+  return { system: [], turns: [{ role: 'user', results: [], parts: [...system], calls: [], messages: [] }] };
+}
+
+/** The model waits for tool results, and the thoughts before its calls did not come back. */
+function isInterrupted({ turns }: Conversation): boolean {
+  const caller = turns.at(-2);
+  return Boolean(
+    turns.at(-1)?.results.length && caller?.calls.length && caller.messages.every((message) => thinkingBlocks(message).length === 0),
+  );
+}
+
+/** What any model of this format has written since the first. */
+const outputTokensUsual = 4096;
+
+/** `max_tokens` is required: the client's limit (of two, `max_completion_tokens`: row 16), or all that the model writes; never more than model and money allow. */
+function limitOf({ body, outputTokensMax }: Call, { outputMax }: Traits): number {
+  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']) ?? outputMax ?? outputTokensUsual;
+  return Math.max(1, Math.min(wanted, outputMax ?? wanted, outputTokensMax ?? wanted));
+}
+
+const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({
+  ...(tools.length ? { tools } : {}),
+  ...(choice ? { tool_choice: choice } : {}),
+});
+
+function thinkingMembers({ format }: ToolPlan, { thinking, effort }: Thinking): JsonObject {
+  const config = { ...(effort === undefined ? {} : { effort }), ...(format ? { format } : {}) };
+  return { ...(thinking ? { thinking } : {}), ...(effort === undefined && !format ? {} : { output_config: config }) };
+}
+
+/** Sampling as far as the model takes it: temperatures to 1, none beside thinking, one of two on newer models. */
+function sampling(body: JsonObject, { sampling: taken }: Traits, { on }: Thinking): JsonObject {
+  if (taken === 'none' || on) return {};
+  const temperature = countOf(body['temperature']);
+  const topP = taken === 'one' && temperature !== undefined ? undefined : countOf(body['top_p']);
+  const topK = countOf(body['top_k']);
+  return {
+    ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
+  };
+}
+
+const userIdMax = 256;
+
+function members(body: JsonObject, host: MessagesHost): JsonObject {
+  const stop = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text)?.trim());
+  const user = textOf(body['safety_identifier']) ?? textOf(body['user']);
+  const tier = body['service_tier'] === 'default' ? 'standard_only' : body['service_tier'] === 'auto' ? 'auto' : undefined;
+  const cache = objectOf(body['cache_control']);
+  return {
+    ...(stop.length ? { stop_sequences: stop } : {}),
+    ...(user && user.length <= userIdMax ? { metadata: { user_id: user } } : {}),
+    ...(tier && host.bodyVersion === undefined ? { service_tier: tier } : {}),
+    ...(cache ? { cache_control: cache } : {}),
+  };
+}

@@ -1,0 +1,197 @@
+import { jsonText, stringEnd } from '../../base/json-edit.ts';
+import type { StreamMeter } from '../adapter.ts';
+import { explanationOf, finishOf } from './anthropic-messages-answer.ts';
+import { messagesFaultWithin } from './anthropic-messages-fault.ts';
+import { redactedDetail, type ReasoningDetail } from './anthropic-messages-signed.ts';
+import { hiddenTool } from './anthropic-messages-tools.ts';
+import { type Counts, counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import type { ChatChunks } from './chat-chunks.ts';
+import type { EventReader } from './chat-stream.ts';
+import { countOf, isObject, type JsonObject, objectOf, parse, textOf, utf8 } from './json.ts';
+import { protocolFault } from './openai-chat-fault.ts';
+
+/** What becomes of a content block's deltas. */
+type Block =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'thinking'; readonly detail: number }
+  | { readonly kind: 'call'; readonly call: number; readonly input: unknown; told: boolean }
+  | { readonly kind: 'json'; readonly input: unknown; told: boolean }
+  | { readonly kind: 'ours not' };
+
+const deltaHead = '{"type":"content_block_delta","index":';
+
+/** Anthropic's events (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11) as OpenAI's chunks. */
+export class MessagesReader implements EventReader {
+  readonly #chunks: ChatChunks;
+  readonly #meter: StreamMeter;
+  readonly #hidden: boolean;
+  readonly #counts: Counts = counts();
+  readonly #blocks: (Block | undefined)[] = [];
+  #details = 0;
+  #spoke = false;
+
+  constructor(chunks: ChatChunks, meter: StreamMeter, hidden: boolean) {
+    this.#chunks = chunks;
+    this.#meter = meter;
+    this.#hidden = hidden;
+  }
+
+  event(data: string, name: string): string {
+    if (data.startsWith(deltaHead)) {
+      const text = this.#plainDelta(data);
+      if (text !== undefined) return text;
+    }
+    const body = parse(utf8(data));
+    if (!isObject(body)) {
+      this.#meter.fault = protocolFault('an event that is not JSON');
+      return '';
+    }
+    return this.#tell(body, textOf(body['type']) ?? name);
+  }
+
+  rest(rest: string): StreamMeter['fault'] {
+    const body = parse(utf8(rest));
+    return isObject(body) ? messagesFaultWithin(body) : undefined;
+  }
+
+  /**
+   * Nearly every event: one delta with one string, in the order in which the vendor always writes its members. The string's own bytes
+   * become the client's; nothing is parsed or encoded. Undefined where an event is not quite so.
+   */
+  #plainDelta(data: string): string | undefined {
+    const comma = data.indexOf(',', deltaHead.length);
+    const block = this.#blocks[Number(data.slice(deltaHead.length, comma))];
+    if (!block) return undefined;
+    const head = plainHeads[block.kind];
+    if (head === undefined || !data.startsWith(head, comma)) return undefined;
+    const start = comma + head.length;
+    if (data.charCodeAt(start) !== 0x22) return undefined;
+    let end: number;
+    try {
+      end = stringEnd(data, start);
+    } catch {
+      return undefined;
+    }
+    // Events are padded with blanks before the last brace.
+    if (data.charCodeAt(end) !== 0x7d || data.slice(end + 1).trim() !== '}') return undefined;
+    return this.#said(block, data.slice(start, end));
+  }
+
+  /** A piece of what a block says, as JSON text of a string. */
+  #said(block: Block, json: string): string {
+    if (json === '""') return '';
+    const chunks = this.#chunks;
+    switch (block.kind) {
+      case 'text':
+        this.#spoke = true;
+        return chunks.contentJson(json);
+      case 'thinking':
+        return chunks.reasoningJson(json, detailsMember(`"text":${json}`, block.detail));
+      case 'call':
+        block.told = true;
+        return chunks.argumentsJson(block.call, json);
+      case 'json':
+        block.told = true;
+        this.#spoke = true;
+        return chunks.contentJson(json);
+      default:
+        return '';
+    }
+  }
+
+  #tell(body: JsonObject, type: string): string {
+    switch (type) {
+      case 'message_start': {
+        const message = objectOf(body['message']);
+        this.#meter.upstreamId ??= textOf(message?.['id']);
+        note(this.#counts, objectOf(message?.['usage']));
+        return '';
+      }
+      case 'content_block_start':
+        return this.#start(countOf(body['index']) ?? 0, objectOf(body['content_block']) ?? {});
+      case 'content_block_delta':
+        return this.#delta(this.#blocks[countOf(body['index']) ?? 0], objectOf(body['delta']) ?? {});
+      case 'content_block_stop':
+        return this.#stop(this.#blocks[countOf(body['index']) ?? 0]);
+      case 'message_delta':
+        return this.#finish(body);
+      case 'message_stop':
+        this.#meter.done = true;
+        return '';
+      default:
+        // Pings and events of tomorrow say nothing; errors have one shape whatever they are called.
+        this.#meter.fault = messagesFaultWithin(body);
+        return '';
+    }
+  }
+
+  #start(index: number, block: JsonObject): string {
+    const type = textOf(block['type']);
+    if (type === 'tool_use') return this.#startCall(index, block);
+    if (type === 'text') this.#blocks[index] = { kind: 'text' };
+    else if (type === 'thinking') this.#blocks[index] = { kind: 'thinking', detail: this.#details++ };
+    else this.#blocks[index] = { kind: 'ours not' };
+    const begun = this.#blocks[index];
+    if (type === 'redacted_thinking') return this.#detail(redactedDetail(this.#details++, textOf(block['data']) ?? ''));
+    return begun ? this.#said(begun, jsonText(textOf(block[type ?? '']) ?? '')) : '';
+  }
+
+  #startCall(index: number, block: JsonObject): string {
+    const name = textOf(block['name']) ?? '';
+    const { input } = block;
+    if (this.#hidden && name === hiddenTool) {
+      this.#blocks[index] = { kind: 'json', input, told: false };
+      return '';
+    }
+    this.#blocks[index] = { kind: 'call', call: this.#chunks.calls, input, told: false };
+    return this.#chunks.call(textOf(block['id']) ?? '', name);
+  }
+
+  #delta(block: Block | undefined, delta: JsonObject): string {
+    if (!block) return '';
+    if (delta['type'] === 'signature_delta' && block.kind === 'thinking') {
+      const signature = textOf(delta['signature']) ?? '';
+      return this.#chunks.delta(detailsMember(`"signature":${jsonText(signature)}`, block.detail));
+    }
+    const text = textOf(delta[wordOf[block.kind] ?? '']);
+    return text === undefined ? '' : this.#said(block, jsonText(text));
+  }
+
+  /** A tool without arguments says nothing of them, and some servers tell all of them at the start. */
+  #stop(block: Block | undefined): string {
+    if (block === undefined || (block.kind !== 'call' && block.kind !== 'json') || block.told) return '';
+    return this.#said(block, jsonText(JSON.stringify(block.input ?? {})));
+  }
+
+  #detail(detail: ReasoningDetail): string {
+    return this.#chunks.delta(`"reasoning_details":[${jsonText(detail)}]`);
+  }
+
+  #finish(body: JsonObject): string {
+    note(this.#counts, objectOf(body['usage']));
+    this.#meter.quantities = quantitiesOf(this.#counts);
+    const delta = objectOf(body['delta']);
+    const finish = finishOf(delta?.['stop_reason'], this.#chunks.calls);
+    const explanation = finish === 'content_filter' && !this.#spoke ? explanationOf(delta) : undefined;
+    return (explanation === undefined ? '' : this.#chunks.delta(`"refusal":${jsonText(explanation)}`)) + this.#chunks.finish(finish);
+  }
+}
+
+/** The member that holds a block's words in its deltas. */
+const wordOf: Readonly<Partial<Record<Block['kind'], string>>> = {
+  text: 'text',
+  thinking: 'thinking',
+  call: 'partial_json',
+  json: 'partial_json',
+};
+
+const plainHead = (type: string, word: string): string => `,"delta":{"type":"${type}","${word}":`;
+const plainHeads: Readonly<Partial<Record<Block['kind'], string>>> = {
+  text: plainHead('text_delta', 'text'),
+  thinking: plainHead('thinking_delta', 'thinking'),
+  call: plainHead('input_json_delta', 'partial_json'),
+  json: plainHead('input_json_delta', 'partial_json'),
+};
+
+const detailsMember = (inside: string, index: number): string =>
+  `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"anthropic-claude-v1","index":${index}}]`;

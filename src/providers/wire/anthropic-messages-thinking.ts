@@ -1,0 +1,67 @@
+import type { Traits } from './anthropic-messages-models.ts';
+import { countOf, type JsonObject, objectOf, textOf } from './json.ts';
+
+/** What the client wants of thinking; undefined is the model's own way. */
+interface Wish {
+  readonly effort: string;
+  readonly budget: number | undefined;
+}
+
+/** `thinking` and `output_config.effort`, as far as they are to be sent. */
+export interface Thinking {
+  readonly thinking?: JsonObject;
+  readonly effort?: string;
+  /** The model thinks: it takes no sampling parameters then. */
+  readonly on: boolean;
+}
+
+/** Budgets of models without efforts, in tokens. The vendor takes no less than 1024. */
+const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 2048, medium: 8192, high: 24_576, xhigh: 32_768, max: 32_768 };
+const budgetMin = 1024;
+
+/** OpenAI's `reasoning_effort`; the objects by which OpenRouter (`reasoning`) and Anthropic itself (`thinking`) say the same. */
+function wishOf(body: JsonObject): Wish | undefined {
+  const reasoning = objectOf(body['reasoning']);
+  const thinking = objectOf(body['thinking']);
+  const effort = textOf(body['reasoning_effort']) ?? textOf(reasoning?.['effort']);
+  const budget = countOf(thinking?.['budget_tokens']) ?? countOf(reasoning?.['max_tokens']);
+  if (effort !== undefined) return { effort, budget };
+  if (thinking?.['type'] === 'disabled' || reasoning?.['enabled'] === false) return { effort: 'none', budget };
+  if (budget !== undefined) return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
+  return thinking?.['type'] !== undefined || reasoning?.['enabled'] === true ? { effort: 'medium', budget } : undefined;
+}
+
+/**
+ * How the client's wish is said to this model (wire-formats §4.2). `forced`: a tool call is forced, which excludes thinking.
+ * `interrupted`: the model waits for tool results but its signed thinking before the calls is lost, so that models with budgets refuse to go on thinking.
+ */
+export function thinkingFor(
+  body: JsonObject,
+  traits: Traits,
+  maxTokens: number,
+  { forced, interrupted }: { readonly forced: boolean; readonly interrupted: boolean },
+): Thinking {
+  const wish = wishOf(body);
+  if (traits.thinking === 'none') return { on: false };
+  if (traits.thinking === 'budget') {
+    if (!wish || wish.effort === 'none' || forced || interrupted || maxTokens <= budgetMin) return { on: false };
+    // The limit counts thinking, too: some of it stays for the answer.
+    const wanted = wish.budget ?? budgets[wish.effort] ?? budgetMin;
+    const budget = Math.max(budgetMin, Math.min(wanted, Math.floor(maxTokens * 0.8)));
+    return { thinking: { type: 'enabled', budget_tokens: budget }, on: true };
+  }
+  if (forced && traits.rest === 'disabled') return { thinking: { type: 'disabled' }, on: false };
+  if (!wish) return { on: false };
+  if (wish.effort === 'none') return atRest(traits);
+  const display = traits.silent ? { display: 'summarized' } : {};
+  return { thinking: { type: 'adaptive', ...display }, effort: effortOf(wish.effort, traits), on: true };
+}
+
+function atRest({ rest }: Traits): Thinking {
+  return rest === 'never' ? { effort: 'low', on: false } : { thinking: { type: rest }, on: false };
+}
+
+function effortOf(effort: string, { xhigh }: Traits): string {
+  if (effort === 'xhigh') return xhigh ? 'xhigh' : 'high';
+  return effort === 'minimal' ? 'low' : effort;
+}

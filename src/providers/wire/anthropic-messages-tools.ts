@@ -1,0 +1,147 @@
+import { refuse } from '../../base/refusal.ts';
+import type { Traits } from './anthropic-messages-models.ts';
+import { compiledSchema, compiles } from './anthropic-messages-schema.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+
+/** The tool that stands for a wanted JSON answer where the model has no structured outputs: its input is the answer. */
+export const hiddenTool = 'json_answer';
+
+/** What becomes of tools, their choice and the answer's format (wire-formats §4.2). */
+export interface ToolPlan {
+  readonly tools: readonly JsonObject[];
+  readonly choice: JsonObject | undefined;
+  /** The model must call a tool: then it may not think. */
+  readonly forced: boolean;
+  /** `output_config.format`. */
+  readonly format: JsonObject | undefined;
+  /** Instructions for what the request has no parameter for. */
+  readonly told: readonly string[];
+  /** A JSON answer travels as the hidden tool's input. */
+  readonly hidden: boolean;
+}
+
+interface Tool {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly schema: JsonObject;
+  readonly strict: boolean;
+  readonly cache: JsonObject | undefined;
+}
+
+type Choice = 'auto' | 'none' | 'required' | { readonly name: string };
+
+export function planTools(body: JsonObject, traits: Traits): ToolPlan {
+  const { choice, allowed } = choiceOf(body['tool_choice']);
+  const all = toolsOf(body);
+  const tools = allowed ? all.filter((tool) => allowed.has(tool.name)) : all;
+  const wanted: Choice = tools.length ? choice : 'auto';
+  const format = formatOf(body, wanted, traits);
+  const told = [...format.told];
+  const single = body['parallel_tool_calls'] === false;
+  const strict = traits.structured && mayBeStrict(tools, format.schema);
+  const written = tools.map((tool) => writeTool(tool, strict));
+  if (format.hidden) {
+    written.push({ name: hiddenTool, description: hiddenDescription, input_schema: format.hidden });
+    // With other tools in play the model has to choose one of them or the answer, and not both.
+    const either = tools.length > 0 && wanted !== 'none';
+    const hiddenChoice = either ? { type: 'any', disable_parallel_tool_use: true } : { type: 'tool', name: hiddenTool };
+    return { tools: written, choice: hiddenChoice, forced: true, format: undefined, told, hidden: true };
+  }
+  const forced = wanted === 'required' || typeof wanted === 'object';
+  if (forced && !traits.forcing) told.push(obligation(wanted));
+  const asked = forced && !traits.forcing ? 'auto' : wanted;
+  const written_ = tools.length ? writeChoice(asked, single, body['tool_choice'] !== undefined && body['tool_choice'] !== null) : undefined;
+  return { tools: written, choice: written_, forced: forced && traits.forcing, format: format.native, told, hidden: false };
+}
+
+const hiddenDescription = 'Gives the answer to the user. Call it once, with the whole answer as its input.';
+
+const obligation = (choice: Choice): string =>
+  typeof choice === 'object'
+    ? `You must call the tool "${choice.name}" in your next answer.`
+    : 'You must call at least one of your tools in your next answer.';
+
+function toolsOf(body: JsonObject): Tool[] {
+  if (listOf(body['functions']).length) refuse('invalid_value', { param: 'functions', why: 'this model takes functions as `tools` only.' });
+  return listOf(body['tools']).map((tool, i) => {
+    const fn = objectOf(objectOf(tool)?.['function']);
+    if (!isObject(tool) || !fn)
+      return refuse('invalid_value', { param: `tools[${i}].type`, why: 'this model takes tools of type `function` only.' });
+    return {
+      name: textOf(fn['name']) ?? '',
+      description: textOf(fn['description']) || undefined,
+      schema: objectOf(fn['parameters']) ?? {},
+      strict: fn['strict'] === true,
+      cache: objectOf(tool['cache_control']) ?? objectOf(fn['cache_control']),
+    };
+  });
+}
+
+/** Strict tools are compiled, too; more than the compiler takes and none of them can be (20 tools, as of 2026-11). */
+const strictMax = 20;
+function mayBeStrict(tools: readonly Tool[], format: JsonObject | undefined): boolean {
+  const strict = tools.filter((tool) => tool.strict).map((tool) => tool.schema);
+  return strict.length > 0 && strict.length <= strictMax && compiles(format ? [...strict, format] : strict);
+}
+
+function writeTool(tool: Tool, strict: boolean): JsonObject {
+  const { name, description, schema, cache } = tool;
+  const compiled = strict && tool.strict;
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    // The root must say that it is an object (recorded: "input_schema.type: Field required").
+    input_schema: rooted(compiled ? compiledSchema(schema) : schema),
+    ...(compiled ? { strict: true } : {}),
+    ...(cache ? { cache_control: cache } : {}),
+  };
+}
+
+const rooted = (schema: JsonObject): JsonObject =>
+  schema['type'] === 'object' ? schema : { ...schema, type: 'object', properties: objectOf(schema['properties']) ?? {} };
+
+/** `tool_choice` as the convention has it; a list of allowed tools leaves the others away. */
+function choiceOf(value: unknown): { choice: Choice; allowed?: ReadonlySet<string> } {
+  if (value === 'none' || value === 'required') return { choice: value };
+  const choice = objectOf(value);
+  const name = textOf(objectOf(choice?.['function'])?.['name']);
+  if (name !== undefined) return { choice: { name } };
+  const list = objectOf(choice?.['allowed_tools']);
+  if (!list) return { choice: 'auto' };
+  const names = listOf(list['tools']).map((tool) => textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? '');
+  return { choice: list['mode'] === 'required' ? 'required' : 'auto', allowed: new Set(names) };
+}
+
+function writeChoice(choice: Choice, single: boolean, said: boolean): JsonObject | undefined {
+  if (choice === 'none') return { type: 'none' };
+  const alone = single ? { disable_parallel_tool_use: true } : {};
+  if (choice === 'required') return { type: 'any', ...alone };
+  if (choice !== 'auto') return { type: 'tool', name: choice.name, ...alone };
+  return said || single ? { type: 'auto', ...alone } : undefined;
+}
+
+interface Format {
+  readonly native?: JsonObject;
+  readonly hidden?: JsonObject;
+  readonly told: readonly string[];
+  /** What is compiled natively. */
+  readonly schema?: JsonObject;
+}
+
+const plainJson = 'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
+
+function formatOf(body: JsonObject, choice: Choice, traits: Traits): Format {
+  const format = objectOf(body['response_format']);
+  if (format?.['type'] === 'json_object') return { told: [plainJson] };
+  if (format?.['type'] !== 'json_schema') return { told: [] };
+  const schema = objectOf(objectOf(format['json_schema'])?.['schema']);
+  if (!schema) return { told: [plainJson] };
+  if (traits.structured && (compiles([schema]) || !traits.forcing)) {
+    const compiled = compiledSchema(schema);
+    return { native: { type: 'json_schema', schema: compiled }, told: [], schema };
+  }
+  const forcedElsewhere = choice === 'required' || typeof choice === 'object';
+  const isRootObject = schema['type'] === 'object' || schema['properties'] !== undefined;
+  if (!forcedElsewhere && isRootObject) return { hidden: rooted(schema), told: [] };
+  return { told: [`${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`] };
+}

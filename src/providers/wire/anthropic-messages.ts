@@ -1,0 +1,26 @@
+import type { Adapter, Call } from '../adapter.ts';
+import { readMessage } from './anthropic-messages-answer.ts';
+import { askMessages, type MessagesHost, usesHiddenTool } from './anthropic-messages-ask.ts';
+import { messagesFault } from './anthropic-messages-fault.ts';
+import { MessagesReader } from './anthropic-messages-stream.ts';
+import { ChatCollector } from './chat-collect.ts';
+import { TranslatedStream } from './chat-stream.ts';
+
+/** The wire format `anthropic-messages` (wire-formats §4.1 to §4.3) for clients of OpenAI's chat. */
+export function anthropicMessages(host: MessagesHost = {}): Adapter {
+  const stream = (call: Call): TranslatedStream =>
+    new TranslatedStream(call, (_, chunks, meter) => new MessagesReader(chunks, meter, usesHiddenTool(call, host)));
+  return {
+    ask: (call) => askMessages(call, host),
+    read(reply, contentType, call) {
+      if (!/event-stream/i.test(contentType)) return readMessage(reply, call, usesHiddenTool(call, host));
+      const collector = new ChatCollector(call, stream);
+      collector.push(reply);
+      const answer = collector.answer();
+      return collector.meter.fault ?? answer;
+    },
+    stream,
+    collect: (call) => new ChatCollector(call, stream),
+    fault: messagesFault,
+  };
+}
