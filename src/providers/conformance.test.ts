@@ -23,6 +23,8 @@ interface FaultRow {
 }
 
 interface Fixture {
+  /** Of a vendor whose format is another than OpenAI's: what the end of its stream begins with. */
+  readonly terminal?: string;
   readonly stream: Expected;
   readonly answer: Expected;
   readonly faults: readonly FaultRow[];
@@ -127,6 +129,9 @@ describe.each(speaking)('%s', (id) => {
   if (!vendor || !chat) throw new Error(`${id} has no chat`);
   const expected: Fixture = JSON.parse(bytes(id, 'expected.json').toString('utf8'));
   const sse = bytes(id, 'stream.txt');
+  // Other formats write the request anew, and have tests of their own for it.
+  const ownFormat = chat.ask(callOf()).path === '/chat/completions';
+  const native = expected.terminal !== undefined;
 
   it('streams OpenAI’s chunks: one id, one role, one finish reason, usage at the end', () => {
     const { text, translator } = play(chat, [sse]);
@@ -167,7 +172,7 @@ describe.each(speaking)('%s', (id) => {
 
   it('delivers what came of a stream that breaks, and says that it broke', () => {
     const latin1 = sse.toString('latin1');
-    const finish = latin1.lastIndexOf('data:', latin1.search(/"finish_reason":"/));
+    const finish = latin1.lastIndexOf(expected.terminal ?? 'data:', native ? undefined : latin1.search(/"finish_reason":"/));
     const whole = chunks(play(chat, [sse]).text);
     for (let cut = 1; cut < finish; cut += 7) {
       const { text, translator } = play(chat, [sse.subarray(0, cut)]);
@@ -192,7 +197,12 @@ describe.each(speaking)('%s', (id) => {
     const answer = read(chat, bytes(id, 'answer.json'));
     expect(wholeMeaning(answer)).toEqual(expected.answer);
     const body = JSON.parse(answer.body.toString('utf8'));
-    expect(body).toMatchObject({ id: 'chatcmpl-abc', object: 'chat.completion', model: 'public/model', created: 1_790_000_000 });
+    expect(body).toMatchObject({
+      id: 'chatcmpl-abc',
+      object: 'chat.completion',
+      model: 'public/model',
+      created: native ? callOf().created : 1_790_000_000,
+    });
     expect(body.choices[0].message).toHaveProperty('content');
     for (const call of body.choices[0].message.tool_calls ?? [])
       expect(call).toMatchObject({ type: 'function', id: expect.stringMatching(/./) });
@@ -209,22 +219,24 @@ describe.each(speaking)('%s', (id) => {
     expect(wholeMeaning(unasked)).toEqual(expected.stream);
   });
 
-  it('sends the client’s bytes but for the model', () => {
-    const ask = chat.ask(callOf());
-    const instead = clientBody.replace('"public/model"', '"up-模型"');
-    expect(ask.body.toString('utf8')).toBe(id === 'minimax' ? instead.replace('m\\u0061x_tokens', 'max_completion_tokens') : instead);
-    expect(ask.path).toBe('/chat/completions');
-    expect(ask.headers['content-type']).toBe('application/json');
-  });
+  if (!native) {
+    it.runIf(ownFormat)('sends the client’s bytes but for the model', () => {
+      const ask = chat.ask(callOf());
+      const instead = clientBody.replace('"public/model"', '"up-模型"');
+      expect(ask.body.toString('utf8')).toBe(id === 'minimax' ? instead.replace('m\\u0061x_tokens', 'max_completion_tokens') : instead);
+      expect(ask.path).toBe('/chat/completions');
+      expect(ask.headers['content-type']).toBe('application/json');
+    });
 
-  it('asks for a stream, its usage and our own limit when the money needs them', () => {
-    const { body } = chat.ask(callOf({ streamUpstream: true, outputTokensMax: 16 }));
-    const sent = JSON.parse(body.toString('utf8'));
-    expect(sent.stream).toBe(true);
-    expect(sent.max_tokens ?? sent.max_completion_tokens).toBe(16);
-    expect(sent.stream_options).toEqual(id === 'mistral' ? undefined : { include_usage: true });
-    expect(body.toString('utf8')).toContain('12345678901234567890,"f":1.0,"e":1E5');
-  });
+    it.runIf(ownFormat)('asks for a stream, its usage and our own limit when the money needs them', () => {
+      const { body } = chat.ask(callOf({ streamUpstream: true, outputTokensMax: 16 }));
+      const sent = JSON.parse(body.toString('utf8'));
+      expect(sent.stream).toBe(true);
+      expect(sent.max_tokens ?? sent.max_completion_tokens).toBe(16);
+      expect(sent.stream_options).toEqual(id === 'mistral' ? undefined : { include_usage: true });
+      expect(body.toString('utf8')).toContain('12345678901234567890,"f":1.0,"e":1E5');
+    });
+  }
 
   it.each(expected.faults)('calls $status $body a $kind', ({ status, body, kind, headers = {}, ...rest }) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -269,7 +281,7 @@ describe.each(speaking)('%s', (id) => {
     const local = vendor.env?.baseUrl !== undefined || vendor.baseUrl === undefined;
     expect(local || vendor.baseUrl?.startsWith('https://')).toBe(true);
     expect(vendor.baseUrl?.endsWith('/')).not.toBe(true);
-    expect(vendor.sign(undefined)).toEqual({});
+    expect(JSON.stringify(vendor.sign(undefined))).not.toMatch(/authorization|key/i);
     expect(Object.values(vendor.sign('secret')).join()).toContain('secret');
   });
 });
