@@ -61,6 +61,7 @@ export class Floats {
   /** What the account draws or gives back with the next batch. */
   moveOf(float: Float, nowMs: number, liveProcesses: number): Move | undefined {
     const { account, limit } = float;
+    if (this.#floats.get(account) !== float) return undefined;
     const ahead = float.ahead;
     float.ahead = 0n;
     const need = this.#waiting.needOf(float);
@@ -129,7 +130,7 @@ export class Floats {
   }
 
   dropEmpty(float: Float): void {
-    if (float.granted === 0n && float.isIdle) this.#floats.delete(float.account);
+    if (float.granted === 0n && float.isIdle && this.#floats.get(float.account) === float) this.#floats.delete(float.account);
   }
 
   #open(account: string, limit: Float['limit']): Float {

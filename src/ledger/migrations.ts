@@ -55,7 +55,8 @@ export const ledgerMigrations: readonly Migration[] = [
         at BIGINT NOT NULL,
         CHECK (debit <> credit)
       )`,
-      'CREATE INDEX transfer_debit ON transfer (debit, at)',
+      // Charges are found through their usage records; only the rest needs to be found by account and time.
+      "CREATE INDEX transfer_debit ON transfer (debit, at) WHERE credit <> 'revenue'",
       "CREATE INDEX transfer_credit ON transfer (credit, at) WHERE credit <> 'revenue'",
       'CREATE INDEX transfer_ref ON transfer (ref) WHERE ref IS NOT NULL',
       {

@@ -33,6 +33,11 @@ export interface Batch {
   readonly input: BatchInput;
 }
 
+interface FloatMove {
+  readonly float: Float;
+  readonly move: Move;
+}
+
 /** What the pipeline tells the till. */
 export interface PipelineEvents {
   /** What this float draws or gives back with the batch that is being built. */
@@ -159,31 +164,30 @@ export class Pipeline {
   async #sendAll(): Promise<void> {
     while (this.#process !== undefined && (this.#queue.length > 0 || this.#moving.size > 0 || this.#beats)) {
       const items = this.#queue.splice(0, this.#options.batchItemsMax);
-      const moving = this.#takeMoving();
-      const moves = moving.flatMap((float) => this.#events.moveOf(float) ?? []);
+      const moves = this.#takeMoves();
       if (items.length === 0 && moves.length === 0 && !this.#beats) continue;
       this.#beats = false;
       this.#inFlight = items;
-      await this.#deliver(items, moves, moving);
+      await this.#deliver(items, moves);
       this.#inFlight = [];
     }
   }
 
-  #takeMoving(): Float[] {
-    if (this.#moving.size === 0) return [];
-    const taken: Float[] = [];
+  #takeMoves(): FloatMove[] {
+    const moves: FloatMove[] = [];
     for (const float of this.#moving) {
-      if (taken.length === this.#options.batchItemsMax) break;
+      if (moves.length === this.#options.batchItemsMax) break;
       this.#moving.delete(float);
-      taken.push(float);
+      const move = this.#events.moveOf(float);
+      if (move !== undefined) moves.push({ float, move });
     }
-    return taken;
+    return moves;
   }
 
   /** Until it is known what became of it. */
-  async #deliver(items: readonly Item[], moves: readonly Move[], moving: readonly Float[]): Promise<void> {
+  async #deliver(items: readonly Item[], moves: readonly FloatMove[]): Promise<void> {
     assert(this.#process !== undefined, 'batches are sent by a live process');
-    const batch = this.#build(this.#process, items, moves, moving);
+    const batch = this.#build(this.#process, items, moves);
     const { database, clock, random, timers } = this.#options;
     const firstSentMs = clock.monotonicMs();
     for (let attempt = 0; ; attempt++) {
@@ -192,7 +196,7 @@ export class Pipeline {
       try {
         reply = await database.call(this.#procedure, batch.input);
       } catch (error) {
-        if (isFinal(error)) return this.#poisoned(batch, moves, moving, error);
+        if (isFinal(error)) return this.#poisoned(batch, moves, error);
         this.#events.unknown(error);
         await pause(timers, retryMs(attempt, random));
         continue;
@@ -218,30 +222,30 @@ export class Pipeline {
   }
 
   /** The database will never take this batch. Its parts go one by one, so that only the guilty one is refused (till.md §6). */
-  async #poisoned(batch: Batch, moves: readonly Move[], moving: readonly Float[], error: unknown): Promise<void> {
+  async #poisoned(batch: Batch, moves: readonly FloatMove[], error: unknown): Promise<void> {
     const { items } = batch;
     for (const float of batch.floats.values()) float.recall();
     if (items.length + moves.length <= 1) {
       for (const item of items) this.#events.refused(item, error);
-      for (const move of moves) this.#events.stuck(this.#floatOf(batch, { account: move.account, granted: 0n, spent: 0n }), error);
+      for (const { float } of moves) this.#events.stuck(float, error);
       return;
     }
     for (let i = 0; i < items.length; i++) {
       const item = items[i];
       assert(item, 'an index within bounds');
       if (this.#process === undefined) return this.#events.orphaned(items.slice(i));
-      await this.#deliver([item], [], []);
+      await this.#deliver([item], []);
     }
-    for (const float of moving) {
+    for (const { float } of moves) {
       const move = this.#process === undefined ? undefined : this.#events.moveOf(float);
-      if (move !== undefined) await this.#deliver([], [move], [float]);
+      if (move !== undefined) await this.#deliver([], [{ float, move }]);
     }
   }
 
-  #build(process: string, items: readonly Item[], moves: readonly Move[], moving: readonly Float[]): Batch {
+  #build(process: string, items: readonly Item[], moves: readonly FloatMove[]): Batch {
     const floats = new Map<string, Float>();
     const direct = new Map<Float, Nano>();
-    for (const float of moving) floats.set(float.account, float);
+    for (const { float } of moves) floats.set(float.account, float);
     for (const { user, amount, limits, onLimits } of items) {
       charge(floats, user, amount);
       for (let i = 0; i < limits.length; i++) {
@@ -263,7 +267,10 @@ export class Pipeline {
       seq: this.#seq,
       charges: items.map(chargeRow),
       spends,
-      moves: withDirect(moves, direct),
+      moves: withDirect(
+        moves.map(({ move }) => move),
+        direct,
+      ),
       records: this.#options.records,
     };
     return { number: this.#built, items, floats, input };

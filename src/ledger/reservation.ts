@@ -26,7 +26,8 @@ export interface Counter {
   freed(float: Float): void;
   /** `take` is called when there is something, and must take it from each float. */
   wait(floats: readonly [Float, ...Float[]], demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait;
-  charge(charge: Charge, floats: readonly [Float, ...Float[]], reserved: Nano): Promise<Settled>;
+  /** `reserved` of each float, and `extra` of the user's. */
+  charge(charge: Charge, floats: readonly [Float, ...Float[]], reserved: Nano, extra: Nano): Promise<Settled>;
   chargeLate(charge: Charge, floats: readonly [Float, ...Float[]]): Promise<Settled>;
 }
 
@@ -62,7 +63,7 @@ export class HeldReservation implements Reservation {
     assert(charge.cost >= 0n, 'nobody is paid for a request');
     this.#end();
     if (charge.cost > this.amount || this.#epoch !== this.#counter.epoch) return this.#settleSlowly(charge);
-    return this.#counter.charge(charge, this.#floats, this.amount);
+    return this.#counter.charge(charge, this.#floats, this.amount, 0n);
   }
 
   release(): void {
@@ -134,13 +135,23 @@ export class HeldReservation implements Reservation {
     this.#waits?.leave();
   }
 
+  /** A limit never makes a shortfall: what is missing is asked of the user's float alone, and limits are charged beyond what they have. */
   async #settleSlowly(charge: Charge): Promise<Settled> {
+    let extra = 0n;
     if (charge.cost > this.amount && this.#isBacked()) {
+      const [user] = this.#floats;
+      const take = (amount: Nano): void => {
+        user.reserve(amount);
+        extra += amount;
+      };
+      const epoch = this.#epoch;
       const missing = charge.cost - this.amount;
-      const got = this.#take(missing);
-      if (got < missing) await this.#wait(missing - got, 1n, overrunWaitMs);
+      if (user.waiters.length === 0) take(user.free < missing ? user.free : missing);
+      const wanted = missing - extra;
+      if (wanted > 0n) await this.#counter.wait([user], { want: wanted, minimum: 1n, shape: 'stream' }, overrunWaitMs, take).taken;
+      if (epoch !== this.#counter.epoch) extra = 0n;
     }
-    if (this.#isBacked()) return this.#counter.charge(charge, this.#floats, this.amount);
+    if (this.#isBacked()) return this.#counter.charge(charge, this.#floats, this.amount, extra);
     return this.#counter.chargeLate(charge, this.#floats);
   }
 }

@@ -28,10 +28,11 @@ export class Settling {
     this.#parts = parts;
   }
 
-  /** Charges up to what was `reserved`; what is left of it is free again. */
-  charge(charge: Charge, [user, ...limits]: readonly [Float, ...Float[]], reserved: Nano, nowMs: number): Promise<Settled> {
-    const amount = charge.cost < reserved ? charge.cost : reserved;
-    user.finish(reserved, amount, nowMs);
+  /** Charges up to what was reserved: `reserved` of each float, and `extra` of the user's. What is left of it is free again. */
+  charge(charge: Charge, [user, ...limits]: readonly [Float, ...Float[]], reserved: Nano, extra: Nano, nowMs: number): Promise<Settled> {
+    const available = reserved + extra;
+    const amount = charge.cost < available ? charge.cost : available;
+    user.finish(available, amount, nowMs);
     let onLimits = none;
     if (limits.length > 0) {
       onLimits = limits.map((limit) => {

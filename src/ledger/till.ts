@@ -241,9 +241,9 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     };
   }
 
-  charge(charge: Charge, floats: Floated, reserved: Nano): Promise<Settled> {
+  charge(charge: Charge, floats: Floated, reserved: Nano, extra: Nano): Promise<Settled> {
     const nowMs = this.#clock.monotonicMs();
-    const settled = this.#settling.charge(charge, floats, reserved, nowMs);
+    const settled = this.#settling.charge(charge, floats, reserved, extra, nowMs);
     for (const float of floats) {
       float.running--;
       float.lastUsedMs = nowMs;
@@ -333,23 +333,27 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     );
   }
 
-  /** Takes a new id (R6). At the opening a database that refuses is the caller's to know; later it is asked until it answers. */
+  /**
+   * Takes a new id (R6), and another one for each try: a try that was given up may still arrive, and must not bring a swept row back. At the
+   * opening a database that refuses is the caller's to know; later it is asked until it answers.
+   */
   async #begin(opening: boolean): Promise<void> {
-    const id = this.#newId();
     for (let attempt = 0; ; attempt++) {
+      const id = this.#newId();
       const sentMs = this.#clock.monotonicMs();
       try {
         await this.#database.call('till.start', { id, at: this.#clock.now() });
         this.#lastGoodMs = sentMs;
+        this.#process = id;
         break;
       } catch (error) {
         if (opening && (isFinal(error) || (error instanceof DatabaseError && error.kind === 'other'))) throw error;
         await pause(this.#timers, retryMs(attempt, this.#random));
       }
     }
-    this.#process = id;
-    this.#pipeline.start(id);
-    for (const { floats } of this.#waiting.all()) this.#waiting.serve(floats[0]);
+    if (this.#closed) return void this.#leave();
+    this.#pipeline.start(this.#process);
+    for (const { floats } of [...this.#waiting.all()]) this.#waiting.serve(floats[0]);
   }
 
   #tick(): void {

@@ -7,7 +7,8 @@ export interface Finished {
   readonly id: string;
   readonly account: string;
   readonly cost: bigint;
-  readonly limit: string | undefined;
+  /** Whose memory it is in until the client is answered. */
+  readonly process: SimulatedProcess | undefined;
 }
 
 export interface Delivered {
@@ -28,6 +29,7 @@ export class Audit {
   readonly #delivered: Delivered[] = [];
   #verified = 0;
   readonly #refused = new Set<string>();
+  readonly #answered = new Set<string>();
   readonly #withheld: { readonly id: string; readonly process: SimulatedProcess }[] = [];
 
   constructor(database: Database) {
@@ -48,6 +50,7 @@ export class Audit {
 
   /** The last byte has left. */
   deliver(request: Delivered): void {
+    this.#answered.add(request.id);
     this.paid++;
     this.#delivered.push(request);
     const cost = this.#finished.get(request.id)?.cost;
@@ -57,6 +60,7 @@ export class Audit {
 
   /** The client was told that it failed. */
   refused(id: string): void {
+    this.#answered.add(id);
     this.#refused.add(id);
   }
 
@@ -143,21 +147,20 @@ export class Audit {
   }
 
   /** Σ over one crash ≤ granted − spent of its floats, as long as nobody has taken them over. */
-  async #verifyLoss({ till }: SimulatedProcess): Promise<void> {
-    const id = till.process;
-    if (id === undefined) return;
+  async #verifyLoss(process: SimulatedProcess): Promise<void> {
     const rows = await this.#database.query(
-      'SELECT f.account, f.granted, f.spent FROM till_float f JOIN process p ON p.id=f.process WHERE p.id=$1 AND p.fenced=0',
-      [id],
+      'SELECT f.account, f.granted-f.spent AS unspent FROM till_float f JOIN process p ON p.id=f.process WHERE p.id=$1 AND p.fenced=0',
+      [process.till.process ?? ''],
     );
-    const floats = new Map(rows.map((row) => [row['account'], row]));
-    for (const float of till.held) {
-      const row = floats.get(float.account);
-      if (row === undefined) continue;
-      const committed = BigInt(row['spent'] ?? 0) - float.spent;
-      const lost = float.queued - (committed > 0n ? committed : 0n);
-      if (lost > BigInt(row['granted'] ?? 0) - BigInt(row['spent'] ?? 0))
-        this.violate(`a crash lost ${lost} of ${float.account}, more than its float`);
+    const unspent = new Map(rows.map((row) => [row['account'], BigInt(row['unspent'] ?? 0)]));
+    const pending = [...this.#finished.values()].filter(({ id, process: its }) => its === process && !this.#answered.has(id));
+    const committed = await this.#transfers(pending.map(({ id }) => id));
+    for (const { account, queued, limit } of process.till.held) {
+      const left = unspent.get(account);
+      if (left === undefined || limit !== undefined) continue;
+      let lost = queued;
+      for (const { id, account: payer } of pending) if (payer === account) lost -= BigInt(committed.get(id)?.['amount'] ?? 0);
+      if (lost > left) this.violate(`a crash lost ${lost} of ${account}, more than its float`);
     }
   }
 

@@ -12,6 +12,11 @@ export interface Faults {
   readonly slow: number;
 }
 
+export const noFaults: Faults = { lostBefore: 0, lostAfter: 0, late: 0, slow: 0 };
+
+/** What becomes of one call. `late`: after so many milliseconds the database does it all the same. */
+export type Fate = 'answered' | 'lost before' | 'lost after' | 'slow' | { readonly late: number } | { readonly delayed: number };
+
 /** What becomes of a call whose outcome the caller does not learn; the sabotage of R3 answers here. */
 export type OnUnknown = (procedure: string) => unknown;
 
@@ -21,13 +26,15 @@ export class SimulatedNetwork {
   unknown = 0;
   late = 0;
   outageUntil = 0;
+  /** Says what becomes of a call; undefined leaves it to chance. */
+  script: (procedure: string, input: unknown) => Fate | undefined = () => undefined;
   faults: Faults;
   readonly #database: Database;
   readonly #time: VirtualTime;
   readonly #random: Random;
   readonly #onUnknown: OnUnknown;
 
-  constructor(database: Database, time: VirtualTime, random: Random, faults: Faults, onUnknown: OnUnknown) {
+  constructor(database: Database, time: VirtualTime, random: Random, faults: Faults = noFaults, onUnknown: OnUnknown = () => undefined) {
     this.#database = database;
     this.#time = time;
     this.#random = random;
@@ -63,11 +70,7 @@ export class SimulatedNetwork {
 
   #call(procedure: string, input: unknown, answer: (answer: Answer) => void): void {
     this.calls++;
-    const { lostBefore, lostAfter, late, slow } = this.faults;
-    const dice = this.#random() * 1000;
-    // A sweep is many calls, and what matters is what happens between them.
-    const slowed = procedure === 'till.sweep' ? 10 * slow : slow;
-    const there = 0.1 + this.#random() * (dice > 1000 - slowed ? 4_000 : 3);
+    const there = 0.1 + this.#random() * 3;
     const back = 0.1 + this.#random() * 3;
     const unknown = (ms: number): void => {
       this.unknown++;
@@ -76,21 +79,34 @@ export class SimulatedNetwork {
     if (this.#time.now < this.outageUntil) {
       const kind = this.#random() < 0.5 ? 'busy' : 'unknown';
       this.#time.after(there, () => answer({ ok: false, error: new DatabaseError(kind, 'the database is away') }));
-    } else if (dice < lostBefore) {
-      unknown(there + back);
-    } else if (dice < lostBefore + lostAfter) {
+      return;
+    }
+    const fate = this.script(procedure, input) ?? this.#roll(procedure);
+    if (fate === 'lost before') unknown(there + back);
+    else if (fate === 'lost after') {
       this.#time.after(there, async () => void (await this.#execute(procedure, input)));
       unknown(there + back + this.#random() * 500);
-    } else if (dice < lostBefore + lostAfter + late) {
+    } else if (typeof fate === 'object' && 'late' in fate) {
       this.late++;
-      this.#time.after(there + this.#random() * 60_000, async () => void (await this.#execute(procedure, input)));
+      this.#time.after(there + fate.late, async () => void (await this.#execute(procedure, input)));
       unknown(there + this.#random() * 2_000);
     } else {
-      this.#time.after(there, async () => {
+      const delay = fate === 'slow' ? this.#random() * 4_000 : fate === 'answered' ? 0 : fate.delayed;
+      this.#time.after(there + delay, async () => {
         const outcome = await this.#execute(procedure, input);
         this.#time.after(back, () => answer(outcome));
       });
     }
+  }
+
+  #roll(procedure: string): Fate {
+    const { lostBefore, lostAfter, late, slow } = this.faults;
+    const dice = this.#random() * 1000;
+    // A sweep is many calls, and what matters is what happens between them.
+    if (dice > 1000 - (procedure === 'till.sweep' ? 10 * slow : slow)) return 'slow';
+    if (dice < lostBefore) return 'lost before';
+    if (dice < lostBefore + lostAfter) return 'lost after';
+    return dice < lostBefore + lostAfter + late ? { late: this.#random() * 60_000 } : 'answered';
   }
 
   #unknownAnswer(procedure: string): Answer {

@@ -55,7 +55,7 @@ async function task(world: Simulation, id: string, account: string): Promise<voi
   if ((await world.database.transact(() => openHold({ id, account, amount, at }))) !== 'open') return;
   const cost = (amount * BigInt(Math.round(world.random() * 120))) / 100n;
   const posted = world.random() < 0.6;
-  if (posted) world.audit.finished({ id, account, cost, limit: undefined });
+  if (posted) world.audit.finished({ id, account, cost, process: undefined });
   const end = () =>
     endHold(
       id,
@@ -110,7 +110,7 @@ async function settle(
   const part = world.random() < 0.1 ? 80 + world.random() * 60 : world.random() * 100;
   const cost = world.random() < 0.02 ? 0n : (got.amount * BigInt(Math.round(part))) / 100n;
   const isWhole = shape !== 'stream';
-  world.audit.finished({ id, account, cost, limit });
+  world.audit.finished({ id, account, cost, process });
   const at = Math.round(world.time.now);
   const record = [limit === undefined ? 'none' : account, at, world.random() < 0.5 ? null : `"quoted\\" {${id}}, 名`];
   const { outcome, amount, shortfall } = await got.settle({ id, cost, code: 'chat', at, record, ...(isWhole && { delivered: false }) });

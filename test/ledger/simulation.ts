@@ -4,7 +4,7 @@ import { createAccount, credit } from '../../src/ledger/ledger.ts';
 import type { TillEvent } from '../../src/ledger/stats.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { Audit } from './audit.ts';
-import { type Faults, type OnUnknown, SimulatedNetwork } from './simulated-network.ts';
+import { type Faults, noFaults, type OnUnknown, SimulatedNetwork } from './simulated-network.ts';
 import { operate, type Operations } from './simulated-operations.ts';
 import { SimulatedProcess } from './simulated-process.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -40,7 +40,6 @@ export interface SimulationReport {
 }
 
 const faults: Faults = { lostBefore: 12, lostAfter: 12, late: 8, slow: 30 };
-const noFaults: Faults = { lostBefore: 0, lostAfter: 0, late: 0, slow: 0 };
 const processCount = 5;
 const accountCount = 9;
 /** Operations per virtual second. */

@@ -13,9 +13,9 @@ export interface CallInRow {
   readonly frozen: boolean;
 }
 
-/** Repeatable until it is known to be there. Ids are random and never used again. */
+/** Ids are random and never used again. */
 export function* start({ id, at }: { readonly id: string; readonly at: number }): Script<void> {
-  yield { sql: 'INSERT INTO process (id, seq, fenced, started_at) VALUES ($1, 0, 0, $2) ON CONFLICT (id) DO NOTHING', params: [id, at] };
+  yield { sql: 'INSERT INTO process (id, seq, fenced, started_at) VALUES ($1, 0, 0, $2)', params: [id, at], autocommit: true };
 }
 
 export function* look(): Script<readonly ProcessRow[]> {

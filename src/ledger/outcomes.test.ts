@@ -1,0 +1,186 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/ledger/counter-hall.ts';
+import type { Fate } from '../../test/ledger/simulated-network.ts';
+import { check } from './check.ts';
+import { balance } from './ledger.ts';
+import type { BatchInput } from './scripts/batch.ts';
+
+forEachDatabase((_name, openFresh) => {
+  /** A hall with 1 yuan on A, one till with a float, and the batches that will have been sent. */
+  async function hall(...fates: (Fate | undefined)[]) {
+    const hall = await CounterHall.open(openFresh);
+    await hall.account('A', 1);
+    const till = await hall.till();
+    const first = granted(await hall.until(till.reserve(askFor('A', 0.2), never)));
+    const sent: BatchInput[] = [];
+    hall.network.script = (procedure, input) => {
+      if (!procedure.startsWith('till.batch')) return undefined;
+      sent.push(input as BatchInput);
+      return fates.shift();
+    };
+    return { hall, till, first, sent };
+  }
+
+  async function isWhole(hall: CounterHall): Promise<void> {
+    await hall.close();
+    expect(await check(hall.database)).toMatchObject({ ok: true, problems: [] });
+    expect(await hall.held('A')).toBe(0n);
+  }
+
+  test.each<[string, Fate, number]>([
+    ['lost on its way there', 'lost before', 1],
+    ['committed, and its answer lost', 'lost after', 1],
+    ['given up, and done a minute later', { late: 60_000 }, 1],
+  ])('a batch that was %s is sent again unchanged, and charged once', async (_what, fate, unknown) => {
+    const { hall: room, till, first, sent } = await hall(fate);
+    expect(await room.until(first.settle(chargeOf('r1', 0.05)))).toEqual({ outcome: 'paid', amount: yuan(0.05), shortfall: 0n });
+    expect(till.stats.unknownBatches).toBe(unknown);
+    expect(sent[1]).toBe(sent[0]);
+    await room.pass(90_000);
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.95));
+    await isWhole(room);
+  });
+
+  test('what finishes while an outcome is unknown is in the next batch', async () => {
+    const { hall: room, till, first, sent } = await hall('lost after');
+    const second = granted(till.tryReserve(askFor('A', 0.1)));
+    const settled = [first.settle(chargeOf('r1', 0.05))];
+    await room.pass(1);
+    settled.push(second.settle(chargeOf('r9', 0.05)));
+    await room.until(Promise.all(settled));
+    expect(sent.slice(0, 3).map(({ seq, charges }) => [seq, ...charges.map(({ id }) => id)])).toEqual([
+      [1n, 'r1'],
+      [1n, 'r1'],
+      [2n, 'r9'],
+    ]);
+    await isWhole(room);
+  });
+
+  test('one charge in fifty that the database refuses does not hang the others', async () => {
+    const { hall: room, till, first } = await hall({ delayed: 100 });
+    await room.database.query("INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ('r7', 'A', 'revenue', 0, 'chat', 1)");
+    const others = Array.from({ length: 50 }, () => granted(till.tryReserve(askFor('A', 0.001, 0.001))));
+    const settled = [first.settle(chargeOf('r0', 0.05))];
+    await room.pass(1);
+    settled.push(...others.map((held, i) => held.settle(chargeOf(`r${i + 1}`, 0.001))));
+    const outcomes = (await room.until(Promise.all(settled))).map(({ outcome }) => outcome);
+    expect(outcomes.map((outcome, i) => (outcome === 'paid' ? undefined : `r${i} ${outcome}`)).filter(Boolean)).toEqual(['r7 refused']);
+    expect(till.stats.refused).toBe(1);
+    await room.pass(1_000);
+    expect(await room.database.query('SELECT id, account, cost FROM settle_failed')).toEqual([
+      { id: 'r7', account: 'A', cost: yuan(0.001) },
+    ]);
+    await room.close();
+    expect((await check(room.database)).problems.map(({ query }) => query)).toEqual(['charges']);
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.901));
+  });
+
+  test('a database that has gone back in time gets a new process, which settles again what it forgot', async () => {
+    const { hall: room, till, first } = await hall();
+    const second = granted(till.tryReserve(askFor('A', 0.1)));
+    const before = till.process;
+    await room.until(first.settle(chargeOf('r1', 0.05)));
+    // A replica that had not heard of the last batch took over.
+    await room.database.query('UPDATE process SET seq=seq-1');
+    expect(await room.until(second.settle(chargeOf('r2', 0.02)))).toEqual({ outcome: 'paid', amount: yuan(0.02), shortfall: 0n });
+    await room.pass(1_000);
+    expect(room.events.map(({ event }) => event)).toEqual(['behind']);
+    expect(till.process).not.toBe(before);
+    expect(till.stats).toMatchObject({ behind: 1, fenced: 0 });
+    await room.pass(10_000);
+    expect(await room.number('SELECT COUNT(*) FROM usage')).toBe(2n);
+    await isWhole(room);
+  });
+
+  test('without the database money in the till goes on for ten seconds, then nothing is admitted, and a last byte waits no longer than it may', async () => {
+    const { hall: room, till, first } = await hall();
+    room.network.outageUntil = room.time.now + 40_000;
+    const stream = first.settle(chargeOf('r1', 0.05));
+    await room.pass(5_000);
+    expect(till.admitting).toBe(true);
+    const whole = granted(till.tryReserve(askFor('A', 0.05)));
+    const withheld = whole.settle(chargeOf('r2', 0.05, { delivered: false }));
+    const third = granted(till.tryReserve(askFor('A', 0.05)));
+    await room.pass(6_000);
+    expect(till.admitting).toBe(false);
+    expect(await till.reserve(askFor('A', 0.01), never)).toBe('unavailable');
+    expect(await room.until(stream)).toEqual({ outcome: 'unavailable', amount: 0n, shortfall: 0n });
+    expect(await room.until(withheld)).toEqual({ outcome: 'unavailable', amount: 0n, shortfall: 0n });
+    expect(await room.until(third.settle(chargeOf('r3', 0.05)))).toMatchObject({ outcome: 'paid' });
+    await room.pass(2_000);
+    expect(till.admitting).toBe(true);
+    const recorded = await room.database.query('SELECT id, cost, shortfall FROM usage ORDER BY id');
+    // What was delivered is charged; what was withheld and not yet sent is recorded at no cost.
+    expect(recorded.map(({ id, cost }) => [id, cost])).toEqual([
+      ['r1', yuan(0.05)],
+      ['r2', 0n],
+      ['r3', yuan(0.05)],
+    ]);
+    await isWhole(room);
+  });
+
+  test('a whole answer that was withheld after its charge was sent is paid back', async () => {
+    const { hall: room, first } = await hall({ delayed: 35_000 });
+    expect(await room.until(first.settle(chargeOf('r1', 0.05, { delivered: false })))).toMatchObject({ outcome: 'unavailable' });
+    await room.pass(20_000);
+    expect(await room.database.query("SELECT id, amount FROM transfer WHERE ref='r1'")).toEqual([{ id: 'r1/refund', amount: yuan(0.05) }]);
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(1));
+    await isWhole(room);
+  });
+
+  test('a process that was stopped and fenced settles late under its own request ids, as far as there is money', async () => {
+    const { hall: room, till, first } = await hall();
+    const [victim] = room.processes;
+    const other = await room.till();
+    const second = granted(till.tryReserve(askFor('A', 0.1)));
+    const third = granted(till.tryReserve(askFor('A', 0.1)));
+    victim?.stop();
+    await room.pass(20_000);
+    expect(await room.held('A')).toBe(0n);
+    const taken = granted(await room.until(other.reserve(askFor('A', 0.9, 0.9, { shape: 'fixed' }), never)));
+    await room.until(taken.settle(chargeOf('r0', 0.9)));
+    await room.pass(15_000);
+    victim?.wake();
+    expect(till.admitting).toBe(false);
+    expect(await room.until(first.settle(chargeOf('r1', 0.08)))).toEqual({ outcome: 'paid', amount: yuan(0.08), shortfall: 0n });
+    expect(await room.until(second.settle(chargeOf('r2', 0.05)))).toEqual({ outcome: 'paid', amount: yuan(0.02), shortfall: yuan(0.03) });
+    await room.pass(5_000);
+    // Running on unbacked, with nothing left on the account.
+    expect(third.extend(1n)).toBe(0n);
+    expect(await room.until(third.extendOrWait(1n, 1n, 1_500))).toBe(0n);
+    await room.credit('A', 0.5);
+    expect(await room.until(third.extendOrWait(yuan(0.01), 1n, 1_500))).toBe(yuan(0.01));
+    expect(await room.until(third.settle(chargeOf('r3', 0.1)))).toEqual({ outcome: 'paid', amount: yuan(0.1), shortfall: 0n });
+    expect(till.stats).toMatchObject({ fenced: 1, late: 2, shortfallNano: yuan(0.03) });
+    await isWhole(room);
+  });
+
+  test('a clock that is set to another day changes nothing', async () => {
+    const { hall: room, till, first } = await hall();
+    const other = await room.till();
+    for (const offset of [86_400_000, -86_400_000]) {
+      for (const process of room.processes) process.wallOffsetMs = offset;
+      await room.pass(30_000);
+    }
+    expect([till.stats.fenced, other.stats.fenced]).toEqual([0, 0]);
+    expect(first.extend(1n)).toBe(1n);
+    await room.until(first.settle(chargeOf('r1', 0.1)));
+    await isWhole(room);
+  });
+
+  test('a till that closes commits what is under way and leaves nothing behind', async () => {
+    const { hall: room, till, first } = await hall();
+    const running = granted(till.tryReserve(askFor('A', 0.1)));
+    const settled = first.settle(chargeOf('r1', 0.1));
+    const waiting = till.reserve(askFor('A', 5, 5), never);
+    await room.close();
+    expect(await settled).toMatchObject({ outcome: 'paid' });
+    expect(await waiting).toBe('unavailable');
+    expect(till.admitting).toBe(false);
+    expect(await room.database.query('SELECT id FROM process')).toEqual([]);
+    expect(await room.held('A')).toBe(0n);
+    expect(await room.until(running.settle(chargeOf('r2', 0.05)))).toEqual({ outcome: 'paid', amount: yuan(0.05), shortfall: 0n });
+    expect(await check(room.database)).toMatchObject({ ok: true });
+  });
+});

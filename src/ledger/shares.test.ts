@@ -1,0 +1,196 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/ledger/counter-hall.ts';
+import { seededRandom } from '../base/random.ts';
+import { check } from './check.ts';
+import type { LimitWindow, ReserveAsk } from './contract.ts';
+import { balance, changeLimit, freeze } from './ledger.ts';
+
+/** What a token costs in these tests. */
+const token = 0.000002;
+
+forEachDatabase((_name, openFresh) => {
+  async function hall(amount: number): Promise<CounterHall> {
+    const hall = await CounterHall.open(openFresh);
+    await hall.account('A', amount);
+    return hall;
+  }
+
+  async function isWhole(room: CounterHall): Promise<void> {
+    await room.close();
+    expect(await check(room.database)).toMatchObject({ ok: true, problems: [] });
+    expect(await room.held('A')).toBe(0n);
+  }
+
+  const whole = (tokens: number): ReserveAsk => askFor('A', tokens * token, 16 * token, { shape: 'whole' });
+
+  test('a hundred whole answers of up to 64,000 tokens on a tenth of a yuan are served in turns, none refused', async () => {
+    const room = await hall(0.1);
+    const till = await room.till();
+    const answers = Array.from({ length: 100 }, async (_, i) => {
+      const got = granted(await till.reserve(whole(64_000), never));
+      await room.time.wait(3_000);
+      return got.settle(chargeOf(`r${i}`, 300 * token));
+    });
+    const settled = await room.until(Promise.all(answers));
+    expect(settled.filter(({ outcome, shortfall }) => outcome !== 'paid' || shortfall > 0n)).toEqual([]);
+    await isWhole(room);
+  });
+
+  test('one whole answer alone gets half of what there is', async () => {
+    const room = await hall(0.1);
+    const till = await room.till();
+    const first = granted(await room.until(till.reserve(whole(64_000), never)));
+    expect(first.amount).toBeGreaterThanOrEqual(yuan(0.05));
+    first.release();
+    const again = granted(await room.until(till.reserve(whole(64_000), never)));
+    expect(again.amount).toBeGreaterThanOrEqual(yuan(0.05));
+    again.release();
+    await isWhole(room);
+  });
+
+  test.each([1, 2, 3])('a burst of 100 answers on 1.3 times what they cost is served whole (seed %i)', async (seed) => {
+    const random = seededRandom(seed);
+    const lengths = Array.from({ length: 100 }, () => 100 + Math.floor(random() * 301));
+    const cost = lengths.reduce((sum, length) => sum + length * token, 0);
+    const room = await hall(cost * 1.3);
+    const till = await room.till();
+    const cut: number[] = [];
+    const answers = lengths.map(async (length, i) => {
+      const got = granted(await till.reserve(askFor('A', 256 * token, 16 * token), never));
+      for (let tokens = 64; tokens < length; tokens += 64) {
+        await room.time.wait(640);
+        const missing = yuan(Math.min(length, tokens + 64) * token) - got.amount;
+        if (missing > 0n && got.extend(missing) < missing && (await got.extendOrWait(missing, missing, 1_500)) === 0n) cut.push(i);
+      }
+      return got.settle(chargeOf(`r${i}`, length * token));
+    });
+    const settled = await room.until(Promise.all(answers));
+    expect(cut).toEqual([]);
+    expect(settled.filter(({ shortfall }) => shortfall > 0n)).toEqual([]);
+    await isWhole(room);
+  });
+
+  test('a stream on almost nothing ends, and costs no more than there is', async () => {
+    const room = await hall(0.001);
+    const till = await room.till();
+    const got = granted(await room.until(till.reserve(askFor('A', 256 * token, 16 * token), never)));
+    let more = got.amount;
+    while (more > 0n) more = got.extend(yuan(0.0005)) || (await room.until(got.extendOrWait(yuan(0.0005), 1n, 1_500)));
+    expect(got.amount).toBe(yuan(0.001));
+    expect(await room.until(got.settle(chargeOf('r1', 0.001)))).toEqual({ outcome: 'paid', amount: yuan(0.001), shortfall: 0n });
+    expect(await room.until(till.reserve(askFor('A', 16 * token), never))).toBe('insufficient');
+    await isWhole(room);
+  });
+
+  test('whoever waits is served within a second of a credit', async () => {
+    const room = await hall(0);
+    const till = await room.till();
+    const waiting = till.reserve(askFor('A', 0.1), never);
+    await room.pass(700);
+    await room.credit('A', 1);
+    const creditedMs = room.time.now;
+    granted(await room.until(waiting)).release();
+    expect(room.time.now - creditedMs).toBeLessThan(1_000);
+    await isWhole(room);
+  });
+
+  test('an empty account is refused after one draw, a stream after a moment', async () => {
+    const room = await hall(0);
+    const till = await room.till();
+    expect(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never))).toBe('insufficient');
+    expect(room.time.now).toBeLessThan(200);
+    const startedMs = room.time.now;
+    expect(await room.until(till.reserve(askFor('A', 0.1), never))).toBe('insufficient');
+    expect(room.time.now - startedMs).toBeLessThan(1_700);
+    expect(await room.until(till.reserve(askFor('nobody', 0.1, 0.1, { shape: 'fixed' }), never))).toBe('insufficient');
+    await isWhole(room);
+  });
+
+  test('others give back what is idle when the account runs out', async () => {
+    const room = await hall(1);
+    const tills = await room.tills(4);
+    for (const till of tills) granted(await room.until(till.reserve(askFor('A', 0.25, 0.01), never))).release();
+    const fifth = await room.till();
+    granted(await room.until(fifth.reserve(askFor('A', 0.9, 0.9), never))).release();
+    await isWhole(room);
+  });
+
+  test('whoever leaves the queue is not drawn for', async () => {
+    const room = await hall(1);
+    const till = await room.till();
+    const all = granted(await room.until(till.reserve(askFor('A', 1, 1, { shape: 'fixed' }), never)));
+    const leaving = new AbortController();
+    const waiting = till.reserve(askFor('A', 0.5), leaving.signal);
+    await room.pass(500);
+    leaving.abort();
+    expect(await room.until(waiting)).toBe('left');
+    all.release();
+    await room.pass(2_000);
+    expect([...till.held].every(({ waiters }) => waiters.length === 0)).toBe(true);
+    expect(await till.reserve(askFor('A', 0.5), AbortSignal.abort())).toBe('left');
+    await isWhole(room);
+  });
+
+  test('a key’s limit holds over four processes, to the error of the estimates', async () => {
+    const room = await hall(10);
+    const tills = await room.tills(4);
+    const limits: LimitWindow[] = [{ id: 'key:K:total', amount: yuan(0.5) }];
+    const record = ['K', 1, null];
+    const answers = Array.from({ length: 100 }, async (_, i) => {
+      const got = await tills[i % 4]?.reserve(askFor('A', 0.02, 0.02, { limits, shape: 'fixed' }), never);
+      if (got === undefined || typeof got === 'string') return 0n;
+      await room.time.wait(100);
+      return (await got.settle(chargeOf(`r${i}`, 0.02, { record }))).amount;
+    });
+    const paid = (await room.until(Promise.all(answers))).filter((amount) => amount > 0n);
+    expect(paid.length).toBe(25);
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(9.5));
+    await isWhole(room);
+  });
+
+  test('a limit that lacks money at the end is charged all the same: it never makes a shortfall', async () => {
+    const room = await hall(10);
+    const till = await room.till();
+    const limits: LimitWindow[] = [{ id: 'key:K:total', amount: yuan(0.01) }];
+    const got = granted(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits }), never)));
+    expect(await room.until(got.settle(chargeOf('r1', 0.03, { record: ['K', 1, null] })))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.03),
+      shortfall: 0n,
+    });
+    expect(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never))).toBe('insufficient');
+    expect(await room.number("SELECT debits FROM account WHERE id='key:K:total'")).toBe(yuan(0.03));
+    await changeLimit(room.database, 'key:K:total', yuan(1));
+    granted(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never))).release();
+    await isWhole(room);
+  });
+
+  test('a charge goes to the window in which it was reserved', async () => {
+    const room = await hall(1);
+    const till = await room.till();
+    const day = (date: string): LimitWindow[] => [{ id: `key:K:day:${date}`, amount: yuan(0.5) }];
+    const before = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-21') }), never)));
+    const after = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-22') }), never)));
+    await room.until(Promise.all([before.settle(chargeOf('r1', 0.1)), after.settle(chargeOf('r2', 0.05))]));
+    await isWhole(room);
+    const rows = await room.database.query("SELECT id, debits FROM account WHERE kind='limit' ORDER BY id");
+    expect(rows.map(({ debits }) => debits)).toEqual([yuan(0.1), yuan(0.05)]);
+  });
+
+  test('a frozen account is called in, ends its streams and pays for what was delivered', async () => {
+    const room = await hall(1);
+    const till = await room.till();
+    const got = granted(await room.until(till.reserve(askFor('A', 0.1), never)));
+    await freeze(room.database, 'A', true);
+    await room.pass(1_100);
+    expect(got.extend(1n)).toBe(0n);
+    expect(await room.held('A')).toBe(yuan(0.1));
+    expect(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never))).toBe('insufficient');
+    expect(await room.until(got.settle(chargeOf('r1', 0.07)))).toMatchObject({ outcome: 'paid', amount: yuan(0.07) });
+    await room.credit('A', 1);
+    await freeze(room.database, 'A', false);
+    granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never))).release();
+    await isWhole(room);
+  });
+});
