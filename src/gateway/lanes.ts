@@ -49,7 +49,7 @@ export class Lanes {
     const baseUrl = channel.baseUrl ?? vendor?.baseUrl;
     if (vendor === undefined || baseUrl === undefined)
       throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
-    const upstream = new Upstream(baseUrl, this.#limits);
+    const upstream = new Upstream(vendor.home?.(baseUrl, channel.secret) ?? baseUrl, this.#limits);
     const lane: Lane = {
       upstream,
       sign: vendor.sign(channel.secret),

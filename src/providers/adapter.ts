@@ -135,6 +135,8 @@ export interface Vendor {
   readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
   /** For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof enough for this secret, and costs nothing per request. */
   readonly authorizer?: (secret: string | undefined, means: Means) => Authorize | undefined;
+  /** The base URL in full, where the secret tells a part of it (the project of a service account). Asked once per channel. */
+  readonly home?: (baseUrl: string, secret: string | undefined) => string;
   /** What to append to a base URL of this prefix instead of the adapter's path: for vendors with several generations of addresses. */
   readonly place?: (prefix: string, path: string, upstreamModel: string) => string;
   /** Environment variables that make a channel when there is no configuration. */

@@ -24,6 +24,9 @@ const failed = new Set(
   ),
 );
 
+/** Proxies in front of gRPC write enums as numbers; those that both generations of the API count alike. */
+const numbered: readonly (string | undefined)[] = [undefined, 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER'];
+
 /** Reads Gemini's answers: each event of a stream, and a whole answer as the one event that it is (wire-formats §4.6). */
 export class GeminiReader implements EventReader {
   readonly #call: Call;
@@ -90,7 +93,7 @@ export class GeminiReader implements EventReader {
       if (isObject(part)) out += this.#part(part, index, exact?.[i]);
     const logprobs = logprobsOf(objectOf(candidate['logprobsResult']));
     if (logprobs !== undefined) out += this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
-    const reason = textOf(candidate['finishReason']);
+    const reason = textOf(candidate['finishReason']) ?? numbered[countOf(candidate['finishReason']) ?? 0];
     if (reason !== undefined) this.#finish(reason, index, textOf(candidate['finishMessage']));
     return out;
   }

@@ -4,7 +4,7 @@ import type { TextPart } from './chat-conversation.ts';
 import { type GeminiModel, isThird, takesPenalties } from './gemini-model.ts';
 import { geminiSchema } from './gemini-schema.ts';
 import { thinkingOf } from './gemini-thinking.ts';
-import { type JsonObject, listOf, objectOf, textOf } from './json.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
 /** What the client wants the answer to look like. */
 interface Format {
@@ -26,10 +26,17 @@ const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean => listO
 export function spokenFormat(body: JsonObject, model: GeminiModel): TextPart | undefined {
   const { json, schema } = formatOf(body);
   if (!json || !formatIsRefused(body, model)) return undefined;
-  const shape =
-    schema === undefined ? 'one JSON object' : `one JSON value that matches this JSON Schema: ${JSON.stringify(geminiSchema(schema))}`;
+  const shape = schema === undefined ? 'one JSON object' : `one JSON value that matches this JSON Schema: ${sortedText(schema)}`;
   const text = `When you answer without calling a function, answer with ${shape}\nWrite the JSON alone, without a code fence.`;
   return { kind: 'text', text, param: 'response_format', cache: undefined };
+}
+
+/** The same schema is the same text, in whatever order a client's library wrote it today: a prefix that the vendor can cache. */
+function sortedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(value[name])}`).join(',')}}`;
 }
 
 function responseFormat(body: JsonObject, model: GeminiModel): object {
