@@ -22,7 +22,7 @@ const stopsMax = 4;
 const topLogprobsMax = 20;
 
 /** How a chat completion ends. */
-export const chatFormat: ClientFormat = { done: 'data: [DONE]\n\n', errorEvent, limitHeaders };
+export const chatFormat: ClientFormat = { done: 'data: [DONE]\n\n', keepAlive: ': keep-alive\n\n', errorEvent, limitHeaders };
 
 /** POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
 export function parseChat(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {

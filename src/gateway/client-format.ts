@@ -2,9 +2,12 @@ import type { Refusal } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Pass } from '../limits/contract.ts';
 
-/** How the client's format ends a stream, breaks one, and tells of limits. api/ knows the shapes, the pipeline only when. */
+/** How the client's format ends a stream, breaks one, keeps one open, and tells of limits. api/ knows the shapes, the pipeline only when. */
 export interface ClientFormat {
+  /** The end mark: sent once the charge is committed. */
   readonly done: string;
-  errorEvent(error: Refusal): string;
+  /** Sent while the model is silent. */
+  readonly keepAlive: string;
+  errorEvent(error: Refusal, requestId: string): string;
   limitHeaders(pass: Pass, reply: Reply): void;
 }

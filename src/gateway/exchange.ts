@@ -6,6 +6,7 @@ import type { Reply } from '../http/reply.ts';
 import type { Call } from '../providers/adapter.ts';
 import type { Admitted } from './admit.ts';
 import type { Attempt } from './attempt.ts';
+import type { ClientFormat } from './client-format.ts';
 import type { Parts } from './parts.ts';
 import type { Purse } from './purse.ts';
 import type { Running } from './receivers.ts';
@@ -19,6 +20,7 @@ export class Exchange implements Running, Watched {
   readonly admitted: Admitted;
   readonly reply: Reply;
   readonly purse: Purse;
+  readonly format: ClientFormat;
   readonly startedAtMs: number;
   readonly reservedAt: number;
   /** Milliseconds to the first byte for the client, once it has left. */
@@ -30,12 +32,21 @@ export class Exchange implements Running, Watched {
   left = false;
   #silentMs = 0;
 
-  constructor(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply, purse: Purse, startedAtMs: number) {
+  constructor(
+    parts: Parts,
+    request: ClientRequest,
+    admitted: Admitted,
+    reply: Reply,
+    purse: Purse,
+    format: ClientFormat,
+    startedAtMs: number,
+  ) {
     this.parts = parts;
     this.request = request;
     this.admitted = admitted;
     this.reply = reply;
     this.purse = purse;
+    this.format = format;
     this.startedAtMs = startedAtMs;
     this.reservedAt = parts.clock.now();
   }
@@ -71,7 +82,7 @@ export class Exchange implements Running, Watched {
     if (this.request.stream && this.#silentMs >= this.parts.limits.keepAliveMs) {
       this.#silentMs = 0;
       this.reply.startStream();
-      this.reply.write(': keep-alive\n\n');
+      this.reply.write(this.format.keepAlive);
     }
     this.#payForThinking();
   }

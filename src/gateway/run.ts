@@ -29,29 +29,29 @@ export async function run(parts: Parts, request: ClientRequest, reply: Reply, fo
     format.limitHeaders(admitted.pass, reply);
     const reserved = await reserve(parts, request, admitted, reply);
     if (reserved === 'left') return;
-    const exchange = new Exchange(parts, request, reserved.admitted, reply, reserved.purse, startedAtMs);
-    const outcome = await deliver(exchange, format);
+    const exchange = new Exchange(parts, request, reserved.admitted, reply, reserved.purse, format, startedAtMs);
+    const outcome = await deliver(exchange);
     tokens = outcome.inputTokens + outcome.outputTokens;
     report(exchange, outcome);
-    if (outcome.refusal !== undefined) refuseOrBreak(reply, format, outcome.refusal);
+    if (outcome.refusal !== undefined) refuseOrBreak(exchange, outcome.refusal);
   } finally {
     admitted.pass.finish(tokens);
   }
 }
 
-function refuseOrBreak(reply: Reply, format: ClientFormat, why: Refusal): void {
+function refuseOrBreak({ reply, format, request }: Exchange, why: Refusal): void {
   if (!reply.started) throw why;
-  reply.end(format.errorEvent(why));
+  reply.end(format.errorEvent(why, request.id));
 }
 
-async function deliver(exchange: Exchange, format: ClientFormat): Promise<Outcome> {
+async function deliver(exchange: Exchange): Promise<Outcome> {
   const { parts, reply, request, purse } = exchange;
   reply.onLeave(exchange.leave);
   if (request.stream) parts.watch.add(exchange);
   let settled = false;
   try {
     const { result, receiver } = await tryChannels(exchange);
-    const outcome = await conclude(exchange, result, receiver, format);
+    const outcome = await conclude(exchange, result, receiver);
     settled = outcome.charged;
     return outcome;
   } finally {
@@ -122,31 +122,26 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   return { result, receiver };
 }
 
-async function conclude(
-  exchange: Exchange,
-  result: AttemptResult,
-  receiver: StreamReceiver | undefined,
-  format: ClientFormat,
-): Promise<Outcome> {
+async function conclude(exchange: Exchange, result: AttemptResult, receiver: StreamReceiver | undefined): Promise<Outcome> {
   if (result.kind === 'answer') return concludeWhole(exchange, result.answer, 'ok');
-  if (result.kind === 'streamed') return concludeStream(exchange, result.meter, result.tail, 'ok', format);
-  if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver, format);
+  if (result.kind === 'streamed') return concludeStream(exchange, result.meter, result.tail, 'ok');
+  if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
   if (result.kind === 'left') {
-    if (meter !== undefined && meter.outputBytes > 0) return concludeStream(exchange, meter, '', 'left', format);
+    if (meter !== undefined && meter.outputBytes > 0) return concludeStream(exchange, meter, '', 'left');
     return { ...nothing, status: 499, outcome: 'left' };
   }
-  return concludeFault(exchange, result.fault, meter, format);
+  return concludeFault(exchange, result.fault, meter);
 }
 
 const nothing = { charged: false, cost: 0n, inputTokens: 0, outputTokens: 0, refusal: undefined } as const;
 
-async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMeter | undefined, format: ClientFormat): Promise<Outcome> {
+async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMeter | undefined): Promise<Outcome> {
   const { parts, admitted, request, reply } = exchange;
   const retryAfterMs = parts.health.retryAfterMs(admitted.offer.candidates, parts.clock.monotonicMs());
   const why = refusalFor(fault, request.id, retryAfterMs);
   if (reply.started && meter !== undefined && meter.outputBytes > 0) {
-    const outcome = await concludeStream(exchange, meter, '', 'cut', format);
+    const outcome = await concludeStream(exchange, meter, '', 'cut');
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
   }
   return { ...nothing, status: reply.started ? 200 : 0, outcome: outcomeOfFault(fault), refusal: why };
@@ -163,25 +158,14 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
   return outcome;
 }
 
-async function concludeStream(
-  exchange: Exchange,
-  meter: StreamMeter,
-  tail: string,
-  status: Ending['status'],
-  format: ClientFormat,
-): Promise<Outcome> {
+async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
   const quantities = meter.quantities ?? (await countedStream(exchange, meter.outputBytes));
   const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
-  if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) exchange.reply.end(tail + format.done);
+  if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) exchange.reply.end(tail + exchange.format.done);
   return outcome;
 }
 
-async function concludeLength(
-  exchange: Exchange,
-  meter: StreamMeter,
-  receiver: StreamReceiver | undefined,
-  format: ClientFormat,
-): Promise<Outcome> {
+async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: StreamReceiver | undefined): Promise<Outcome> {
   const quantities = meter.finished && meter.quantities !== undefined ? meter.quantities : await countedStream(exchange, meter.outputBytes);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
@@ -191,7 +175,7 @@ async function concludeLength(
     return { ...nothing, status: 429, outcome: 'insufficient_quota', refusal: refusal('insufficient_quota') };
   const tail = receiver.translator.cutShort(quantities);
   if (!exchange.reply.started) exchange.firstByte();
-  return concludeStream(exchange, { ...meter, quantities }, tail, 'length', format);
+  return concludeStream(exchange, { ...meter, quantities }, tail, 'length');
 }
 
 async function charge(exchange: Exchange, ending: Ending): Promise<Outcome> {
