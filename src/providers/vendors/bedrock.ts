@@ -1,9 +1,28 @@
-import { defineVendor } from '../vendor.ts';
+import type { Authorize, Means } from '../adapter.ts';
+import { AwsSigner, awsKeys } from '../sigv4.ts';
+import { bearer, defineVendor } from '../vendor.ts';
+import { bedrockConverse } from '../wire/bedrock-converse.ts';
+
+/** The region stands in the host's name; a private address that does not tell it is taken for the first one. */
+const regionIn = (host: string): string => /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./.exec(host)?.[1] ?? 'us-east-1';
+
+/** An access key pair signs every request; an API key is sent as it is. */
+function authorizer(secret: string | undefined, { now }: Means): Authorize | undefined {
+  const keys = awsKeys(secret);
+  if (!keys) return undefined;
+  let signer: AwsSigner | undefined;
+  return (outgoing) => {
+    signer ??= new AwsSigner(keys, regionIn(new URL(outgoing.url).hostname), 'bedrock');
+    return { headers: signer.sign(outgoing, now()) };
+  };
+}
 
 /** Every installation has a region of its own, and so a base URL. */
 export const bedrock = defineVendor({
   id: 'bedrock',
   ownedBy: 'amazon',
   env: { apiKey: 'AWS_BEARER_TOKEN_BEDROCK', baseUrl: 'BEDROCK_BASE_URL' },
-  speaks: {},
+  sign: (secret) => (awsKeys(secret) ? {} : bearer(secret)),
+  authorizer,
+  speaks: { chat: bedrockConverse },
 });

@@ -31,7 +31,7 @@ export function askMessages(call: Call, host: MessagesHost): Ask {
   const conversation = talkative(readConversation(body['messages']));
   const maxTokens = limitOf(call, traits);
   const thinking = thinkingFor(body, traits, maxTokens, { forced: plan.forced, interrupted: isInterrupted(conversation) });
-  const writing = { model: call.publicModel, fetches: host.fetches !== false };
+  const writing = { model: call.publicModel, fetches: host.fetches !== false, thinks: traits.thinking !== 'none' };
   const system = writeSystem(conversation, plan.told);
   const messages = writeMessages(conversation, writing, traits.prefill && !thinking.on);
   const sent = {
@@ -59,7 +59,7 @@ function traitsFor({ upstreamModel }: Call, host: MessagesHost): Traits {
   return host.structured === false ? { ...traits, structured: false } : traits;
 }
 
-function refuseUncarried(body: JsonObject): void {
+export function refuseUncarried(body: JsonObject): void {
   const n = countOf(body['n']);
   if (n !== undefined && n > 1) refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time.' });
   if (listOf(body['modalities']).includes('audio'))
@@ -67,26 +67,23 @@ function refuseUncarried(body: JsonObject): void {
 }
 
 /** A conversation of instructions alone: then they are what is said. */
-function talkative({ system, turns }: Conversation): Conversation {
+export function talkative({ system, turns }: Conversation): Conversation {
   if (turns.length > 0 || system.length === 0) return { system, turns };
   return { system: [], turns: [{ role: 'user', results: [], parts: [...system], calls: [], messages: [] }] };
 }
 
 /** The model waits for tool results, and the thoughts before its calls did not come back. */
-function isInterrupted({ turns }: Conversation): boolean {
+export function isInterrupted({ turns }: Conversation): boolean {
   const caller = turns.at(-2);
   return Boolean(
     turns.at(-1)?.results.length && caller?.calls.length && caller.messages.every((message) => thinkingBlocks(message).length === 0),
   );
 }
 
-/** What any model of this format has written since the first. */
-const outputTokensUsual = 4096;
-
-/** `max_tokens` is required: the client's limit (of two, `max_completion_tokens`: row 16), or all that the model writes; never more than model and money allow. */
-function limitOf({ body, outputTokensMax }: Call, { outputMax }: Traits): number {
-  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']) ?? outputMax ?? outputTokensUsual;
-  return Math.max(1, Math.min(wanted, outputMax ?? wanted, outputTokensMax ?? wanted));
+/** The client's limit (of two, `max_completion_tokens`: row 16), never more than the model takes or the money pays for. */
+function limitOf({ body, outputTokensMax }: Call, { outputUsual, outputMax }: Traits): number {
+  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']) ?? outputUsual;
+  return Math.max(1, Math.min(wanted, outputMax, outputTokensMax ?? outputMax));
 }
 
 const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({

@@ -193,5 +193,6 @@ const plainHeads: Readonly<Partial<Record<Block['kind'], string>>> = {
   json: plainHead('input_json_delta', 'partial_json'),
 };
 
-const detailsMember = (inside: string, index: number): string =>
+/** A piece of a signed detail: a member of a delta. */
+export const detailsMember = (inside: string, index: number): string =>
   `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"anthropic-claude-v1","index":${index}}]`;

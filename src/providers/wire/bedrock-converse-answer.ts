@@ -1,0 +1,103 @@
+import type { Fault } from '../../base/fault.ts';
+import type { Answer, Call } from '../adapter.ts';
+import { type ReasoningDetail, redactedDetail, signedDetail } from './anthropic-messages-signed.ts';
+import { usesHiddenTool } from './bedrock-converse-ask.ts';
+import { converseException } from './bedrock-converse-fault.ts';
+import { converseQuantities } from './bedrock-converse-usage.ts';
+import { hiddenTool } from './anthropic-messages-tools.ts';
+import { type AnswerCall, chatAnswer, type FinishReason } from './chat-chunks.ts';
+import { type JsonObject, objectOf, parse, rawElements, rawMembers, textOf, utf8 } from './json.ts';
+import { protocolFault } from './openai-chat-fault.ts';
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  guardrail_intervened: 'content_filter',
+  content_filtered: 'content_filter',
+};
+
+/** The finish reason, or the fault that `malformed_model_output` and `malformed_tool_use` are. Calls that were made decide against a plain end. */
+export function finishOf(stopReason: unknown, calls: number): FinishReason | Fault {
+  if (typeof stopReason === 'string' && stopReason.startsWith('malformed_'))
+    return { kind: 'server_error', message: `the model stopped with ${stopReason}` };
+  const reason = reasons[String(stopReason)] ?? 'stop';
+  if (reason === 'stop' && calls > 0) return 'tool_calls';
+  return reason === 'tool_calls' && calls === 0 ? 'stop' : reason;
+}
+
+/** What Anthropic's own API gives as text, Converse gives as bytes. */
+export const redacted = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
+
+/** A whole answer. Texts are decoded, arguments keep the vendor's bytes: numbers beyond a double's survive. */
+export function readConverse(reply: Buffer, call: Call): Answer | Fault {
+  const text = reply.toString('latin1').trim();
+  const body = objectOf(parse(text));
+  if (!body) return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const message = rawMembers(rawMembers(rawMembers(text).get('output') ?? '').get('message') ?? '');
+  if (!message.has('content')) {
+    const told = objectOf(body['Output']) ?? body;
+    const name = textOf(told['__type']);
+    return name === undefined
+      ? protocolFault('an answer without a message')
+      : converseException(name, objectOf(parse(reply.toString('utf8'))));
+  }
+  const said = saidIn(rawElements(message.get('content')), usesHiddenTool(call));
+  const finish = finishOf(body['stopReason'], said.calls.length);
+  if (typeof finish !== 'string') return finish;
+  const { content, reasoning, calls, details } = said;
+  const more = details.length ? { more: { reasoning_details: details } } : {};
+  return chatAnswer(call, {
+    content,
+    reasoning,
+    calls,
+    finish,
+    quantities: converseQuantities(body['usage']),
+    upstreamId: undefined,
+    ...more,
+  });
+}
+
+interface Contents {
+  content: string;
+  reasoning: string;
+  readonly calls: AnswerCall[];
+  readonly details: ReasoningDetail[];
+}
+
+function saidIn(blocks: readonly string[], hidden: boolean): Contents {
+  const said: Contents = { content: '', reasoning: '', calls: [], details: [] };
+  let answer: string | undefined;
+  blocks.forEach((text, index) => {
+    const raw = rawMembers(text);
+    const block = objectOf(parse(utf8(text))) ?? {};
+    said.content += textOf(block['text']) ?? citedText(block);
+    const toolUse = objectOf(block['toolUse']);
+    if (toolUse && toolUse['type'] !== 'server_tool_use') {
+      const name = textOf(toolUse['name']) ?? '';
+      const input = utf8(rawMembers(raw.get('toolUse') ?? '').get('input') ?? '{}');
+      if (hidden && name === hiddenTool) answer = input;
+      else said.calls.push({ id: textOf(toolUse['toolUseId']) ?? `call_${index}`, name, arguments: input });
+    }
+    readReasoning(said, objectOf(block['reasoningContent']));
+  });
+  if (answer !== undefined) said.content = answer;
+  return said;
+}
+
+function citedText(block: JsonObject): string {
+  const cited = objectOf(block['citationsContent'])?.['content'];
+  return Array.isArray(cited) ? cited.map((part) => textOf(objectOf(part)?.['text']) ?? '').join('') : '';
+}
+
+function readReasoning(said: Contents, block: JsonObject | undefined): void {
+  const thought = objectOf(block?.['reasoningText']);
+  const text = textOf(thought?.['text']) ?? '';
+  const signature = textOf(thought?.['signature']);
+  const data = textOf(block?.['redactedContent']);
+  said.reasoning += text;
+  if (signature) said.details.push(signedDetail(said.details.length, text, signature));
+  if (data) said.details.push(redactedDetail(said.details.length, redacted(data)));
+}

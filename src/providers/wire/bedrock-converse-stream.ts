@@ -1,0 +1,139 @@
+import { jsonText } from '../../base/json-edit.ts';
+import type { Call, StreamMeter } from '../adapter.ts';
+import { redactedDetail } from './anthropic-messages-signed.ts';
+import { detailsMember } from './anthropic-messages-stream.ts';
+import { hiddenTool } from './anthropic-messages-tools.ts';
+import { finishOf, redacted } from './bedrock-converse-answer.ts';
+import { usesHiddenTool } from './bedrock-converse-ask.ts';
+import { converseException } from './bedrock-converse-fault.ts';
+import { converseModel } from './bedrock-converse-models.ts';
+import { converseQuantities } from './bedrock-converse-usage.ts';
+import type { ChatChunks } from './chat-chunks.ts';
+import type { EventReader } from './chat-stream.ts';
+import { countOf, type JsonObject, objectOf, parse, rawMembers, textOf, utf8 } from './json.ts';
+
+/** A text delta as every model sends it: what most events are, read without parsing. An inner quote would be escaped, so that the names are never text. */
+const textDelta = /"delta":\{"text":("(?:[^"\\]|\\.)*")\}/;
+
+/** What becomes of a block that has begun. */
+interface Block {
+  /** The call that it is; `'hidden'`: the JSON answer; undefined: what the client is not told. */
+  readonly call: number | 'hidden' | undefined;
+  hasArguments: boolean;
+}
+
+/** Reads Converse's stream: messageStart, contentBlockStart/Delta/Stop, messageStop, and `metadata`, which alone is the end. */
+export class ConverseReader implements EventReader {
+  readonly #chunks: ChatChunks;
+  readonly #meter: StreamMeter;
+  readonly #hidden: boolean;
+  readonly #signs: boolean;
+  readonly #blocks = new Map<number, Block>();
+  /** The thinking block that is being told, and how many there were before it. */
+  #thinking: number | undefined;
+  #details = -1;
+  /** Text beside a JSON answer that travels as a tool's input: told only when that does not come. */
+  #held = '';
+
+  constructor(call: Call, chunks: ChatChunks, meter: StreamMeter) {
+    this.#chunks = chunks;
+    this.#meter = meter;
+    this.#hidden = usesHiddenTool(call);
+    this.#signs = converseModel(call).claude;
+  }
+
+  event(data: string, name: string): string {
+    if (name === 'contentBlockDelta') {
+      const text = this.#hidden ? undefined : textDelta.exec(data)?.[1];
+      return text === undefined ? this.#delta(rawMembers(data)) : this.#chunks.contentJson(text);
+    }
+    const event = objectOf(parse(utf8(data)));
+    if (name.startsWith('exception:')) {
+      this.#meter.fault = converseException(name.slice('exception:'.length), event);
+      return '';
+    }
+    if (!event) return '';
+    if (name === 'contentBlockStart') return this.#start(event);
+    if (name === 'contentBlockStop') return this.#stop(event);
+    if (name === 'messageStop') return this.#messageStop(event);
+    if (name === 'metadata') {
+      this.#meter.quantities = converseQuantities(event['usage']);
+      this.#meter.done = true;
+    }
+    return '';
+  }
+
+  #start(event: JsonObject): string {
+    const toolUse = objectOf(objectOf(event['start'])?.['toolUse']);
+    const index = countOf(event['contentBlockIndex']) ?? 0;
+    const block = (call: Block['call']): Block => ({ call, hasArguments: false });
+    if (!toolUse || toolUse['type'] === 'server_tool_use') {
+      this.#blocks.set(index, block(undefined));
+      return '';
+    }
+    const name = textOf(toolUse['name']) ?? '';
+    if (this.#hidden && name === hiddenTool) {
+      this.#held = '';
+      this.#blocks.set(index, block('hidden'));
+      return '';
+    }
+    this.#blocks.set(index, block(this.#chunks.calls));
+    return this.#chunks.call(textOf(toolUse['toolUseId']) ?? `call_${index}`, name);
+  }
+
+  #delta(event: ReadonlyMap<string, string>): string {
+    const index = Number(event.get('contentBlockIndex') ?? 0);
+    const delta = rawMembers(event.get('delta') ?? '');
+    const text = delta.get('text');
+    if (text !== undefined) return this.#text(text);
+    const toolUse = delta.get('toolUse');
+    if (toolUse !== undefined) return this.#arguments(index, rawMembers(toolUse).get('input') ?? '""');
+    const reasoning = delta.get('reasoningContent');
+    return reasoning === undefined ? '' : this.#reasoning(index, rawMembers(reasoning));
+  }
+
+  #text(json: string): string {
+    if (!this.#hidden) return this.#chunks.contentJson(json);
+    this.#held += String(parse(utf8(json)));
+    return '';
+  }
+
+  #arguments(index: number, json: string): string {
+    const block = this.#blocks.get(index);
+    if (block?.call === undefined || json === '""') return '';
+    block.hasArguments = true;
+    return block.call === 'hidden' ? this.#chunks.contentJson(json) : this.#chunks.argumentsJson(block.call, json);
+  }
+
+  /** Thinking and, of models that sign theirs, what brings it back: text in pieces, the signature in a piece of its own. */
+  #reasoning(index: number, reasoning: ReadonlyMap<string, string>): string {
+    const text = reasoning.get('text');
+    const signature = reasoning.get('signature');
+    const data = textOf(parse(reasoning.get('redactedContent') ?? ''));
+    if (index !== this.#thinking) this.#details++;
+    this.#thinking = index;
+    const chunks = this.#chunks;
+    const detail = (member: string): string => (this.#signs ? detailsMember(member, this.#details) : '');
+    let out = '';
+    if (text !== undefined) out += chunks.reasoningJson(text, detail(`"text":${text}`));
+    if (signature !== undefined && signature !== '""' && this.#signs) out += chunks.delta(detail(`"signature":${signature}`));
+    if (data) out += chunks.delta(`"reasoning_details":[${jsonText(redactedDetail(this.#details, redacted(data)))}]`);
+    return out;
+  }
+
+  /** A call without a word of arguments has none: `{}`. */
+  #stop(event: JsonObject): string {
+    const block = this.#blocks.get(countOf(event['contentBlockIndex']) ?? 0);
+    if (block?.call === undefined || block.hasArguments) return '';
+    return block.call === 'hidden' ? this.#chunks.content('{}') : this.#chunks.arguments(block.call, '{}');
+  }
+
+  #messageStop(event: JsonObject): string {
+    const finish = finishOf(event['stopReason'], this.#chunks.calls);
+    if (typeof finish !== 'string') {
+      this.#meter.fault = finish;
+      return '';
+    }
+    return this.#chunks.content(this.#held) + this.#chunks.finish(finish);
+  }
+}

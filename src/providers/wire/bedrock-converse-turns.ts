@@ -1,0 +1,93 @@
+import { thinkingBlocks } from './anthropic-messages-signed.ts';
+import { MediaWriter } from './bedrock-converse-media.ts';
+import type { ConverseModel } from './bedrock-converse-models.ts';
+import { CallIds } from './call-ids.ts';
+import { type Conversation, isBlank, type Part, type ToolResult, type Turn } from './chat-conversation.ts';
+import { type JsonObject, textOf } from './json.ts';
+
+export interface Message {
+  readonly role: Turn['role'];
+  readonly content: readonly JsonObject[];
+}
+
+interface Placed {
+  readonly cache: JsonObject | undefined;
+}
+
+/** Writes a conversation in Converse's words (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08). */
+export class TurnsWriter {
+  readonly #model: ConverseModel;
+  readonly #media: MediaWriter;
+  readonly #ids = new CallIds(/^[a-zA-Z0-9_.:-]{1,64}$/);
+
+  constructor(model: ConverseModel, publicModel: string) {
+    this.#model = model;
+    this.#media = new MediaWriter(publicModel);
+  }
+
+  /** `prefill`: the conversation may end with the assistant's words. */
+  messages({ turns }: Conversation, prefill: boolean): Message[] {
+    const messages = turns.map((turn, i): Message => {
+      const content = turn.role === 'user' ? this.#user(turn) : this.#assistant(turn, i === turns.length - 1);
+      return { role: turn.role, content };
+    });
+    // "A conversation must start with a user message", and with most models end with one.
+    if (messages[0]?.role === 'assistant') messages.unshift(nudge('Begin.'));
+    if (messages.at(-1)?.role === 'assistant' && !prefill) messages.push(nudge('Continue.'));
+    return messages;
+  }
+
+  system({ system }: Conversation, told: readonly string[]): JsonObject[] {
+    return [...system.flatMap((part) => this.#marked({ text: part.text }, part)), ...told.map((text) => ({ text }))];
+  }
+
+  #user({ results, parts }: Turn): JsonObject[] {
+    const blocks = [...results.flatMap((result) => this.#marked(this.#result(result), result)), ...this.#parts(parts)];
+    // A document needs a text beside it.
+    if (parts.some((part) => part.kind === 'file') && !parts.some((part) => part.kind === 'text' && !isBlank(part)))
+      blocks.push({ text: 'See the document.' });
+    return blocks;
+  }
+
+  #result({ id, parts, isError }: ToolResult): JsonObject {
+    const content = parts.filter((part) => !isBlank(part)).map((part) => this.#media.block(part));
+    const status = isError && this.#model.resultStatus ? { status: 'error' } : {};
+    return { toolResult: { toolUseId: this.#ids.of(id), content, ...status } };
+  }
+
+  /** Thinking first, calls last. */
+  #assistant({ parts, calls, messages }: Turn, last: boolean): JsonObject[] {
+    const thinking = this.#model.claude ? messages.flatMap(thinkingBlocks).map(reasoningBlock) : [];
+    const spoken = this.#parts(parts);
+    const end = spoken.at(-1);
+    const text = textOf(end?.['text']);
+    // "final assistant content cannot end with trailing whitespace"
+    if (last && calls.length === 0 && text !== undefined) spoken[spoken.length - 1] = { text: text.trimEnd() };
+    const called = calls.flatMap((call) =>
+      this.#marked({ toolUse: { toolUseId: this.#ids.begin(call.id), name: call.name, input: call.input } }, call),
+    );
+    return [...thinking, ...spoken, ...called];
+  }
+
+  #parts(parts: readonly Part[]): JsonObject[] {
+    return parts.filter((part) => !isBlank(part)).flatMap((part) => this.#marked(this.#media.block(part), part));
+  }
+
+  #marked(block: JsonObject, { cache }: Placed): JsonObject[] {
+    return cache !== undefined && this.#model.caches !== 'nowhere' ? [block, cachePoint(cache)] : [block];
+  }
+}
+
+const nudge = (text: string): Message => ({ role: 'user', content: [{ text }] });
+
+/** Anthropic's `cache_control` as Converse says it; five minutes are what it means when nothing is said. */
+export const cachePoint = (cache: JsonObject): JsonObject => ({
+  cachePoint: { type: 'default', ...(cache['ttl'] === '1h' ? { ttl: '1h' } : {}) },
+});
+
+/** A signed thinking block of Claude. Redacted ones are bytes to Converse: base64 of the text that Anthropic's own API gives. */
+function reasoningBlock(block: JsonObject): JsonObject {
+  if (block['type'] === 'redacted_thinking')
+    return { reasoningContent: { redactedContent: Buffer.from(textOf(block['data']) ?? '').toString('base64') } };
+  return { reasoningContent: { reasoningText: { text: textOf(block['thinking']) ?? '', signature: block['signature'] } } };
+}

@@ -1,0 +1,24 @@
+import type { Adapter, Call, StreamTranslator } from '../adapter.ts';
+import { readConverse } from './bedrock-converse-answer.ts';
+import { askConverse } from './bedrock-converse-ask.ts';
+import { converseFault } from './bedrock-converse-fault.ts';
+import { ConverseReader } from './bedrock-converse-stream.ts';
+import { ChatCollector } from './chat-collect.ts';
+import { TranslatedStream } from './chat-stream.ts';
+import { EventStreamFrames } from './event-stream.ts';
+
+const stream = (call: Call): StreamTranslator =>
+  new TranslatedStream(
+    call,
+    (of, chunks, meter) => new ConverseReader(of, chunks, meter),
+    (listener) => new EventStreamFrames(listener),
+  );
+
+/** The wire format `bedrock-converse`: Amazon Bedrock's Converse and ConverseStream (wire-formats §5.3), for every model family behind it. */
+export const bedrockConverse: Adapter = {
+  ask: askConverse,
+  read: (reply, _contentType, call) => readConverse(reply, call),
+  stream,
+  collect: (call) => new ChatCollector(call, stream),
+  fault: converseFault,
+};
