@@ -1,7 +1,9 @@
 /** What a generation of Claude takes. */
 export interface Traits {
-  /** The most that it writes, thinking included; undefined where that is not known. */
-  readonly outputMax: number | undefined;
+  /** What is asked for when the client sets no limit, thinking included, because `max_tokens` is required: all that the model is documented to write. */
+  readonly outputUsual: number;
+  /** More than this it has never been seen to take. */
+  readonly outputMax: number;
   /** How thinking is asked for: not at all, by a budget of tokens, or by an effort alone. */
   readonly thinking: 'none' | 'budget' | 'adaptive';
   /** What "no thinking" is in its words; `'never'` where it always thinks, and then the least effort is the nearest. */
@@ -21,6 +23,7 @@ export interface Traits {
 }
 
 const old: Traits = {
+  outputUsual: 4096,
   outputMax: 4096,
   thinking: 'none',
   rest: 'disabled',
@@ -31,14 +34,15 @@ const old: Traits = {
   forcing: true,
   structured: false,
 };
-const stranger: Traits = { ...old, outputMax: undefined };
-const claude35: Traits = { ...old, outputMax: 8192 };
-const claude37: Traits = { ...claude35, outputMax: 64_000, thinking: 'budget' };
-const opus40: Traits = { ...claude37, outputMax: 32_000 };
+const stranger: Traits = { ...old, outputMax: Number.POSITIVE_INFINITY };
+const claude35: Traits = { ...old, outputUsual: 8192, outputMax: 8192 };
+const claude37: Traits = { ...claude35, outputUsual: 64_000, outputMax: 128_000, thinking: 'budget' };
+const sonnet40: Traits = { ...claude37, outputMax: 64_000 };
+const opus40: Traits = { ...sonnet40, outputUsual: 32_000, outputMax: 32_000 };
 const opus41: Traits = { ...opus40, sampling: 'one', structured: true };
-const claude45: Traits = { ...opus41, outputMax: 64_000 };
-const sonnet46: Traits = { ...claude45, thinking: 'adaptive', prefill: false };
-const opus46: Traits = { ...sonnet46, outputMax: 128_000 };
+const claude45: Traits = { ...opus41, outputUsual: 64_000, outputMax: 64_000 };
+const sonnet46: Traits = { ...claude45, outputMax: 128_000, thinking: 'adaptive', prefill: false };
+const opus46: Traits = { ...sonnet46, outputUsual: 128_000 };
 const claude47: Traits = { ...opus46, xhigh: true, silent: true, sampling: 'none' };
 const fable50: Traits = { ...claude47, rest: 'never' };
 const claude55: Traits = { ...fable50, forcing: false };
@@ -66,8 +70,8 @@ export function traitsOf(model: string): Traits {
   if (version < 35) return old;
   if (version < 37) return claude35;
   if (version < 40) return claude37;
-  if (version < 41) return family === 'opus' ? opus40 : claude37;
-  if (version < 45) return family === 'opus' ? opus41 : claude37;
+  if (version < 41) return family === 'opus' ? opus40 : sonnet40;
+  if (version < 45) return family === 'opus' ? opus41 : sonnet40;
   if (version < 46) return claude45;
   if (version < 47) return family === 'opus' ? opus46 : sonnet46;
   if (version < 55) return claude47;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { refuse } from '../../base/refusal.ts';
 import {
   type Bytes,
@@ -13,7 +12,11 @@ import {
   type Turn,
 } from './chat-conversation.ts';
 import { thinkingBlocks } from './anthropic-messages-signed.ts';
-import { type JsonObject } from './json.ts';
+import { CallIds } from './call-ids.ts';
+import type { JsonObject } from './json.ts';
+
+/** `tool_use` takes ids of these characters. */
+const callId = /^[a-zA-Z0-9_-]+$/;
 
 /** What the writer of a conversation has to know of the request. */
 export interface Writing {
@@ -21,6 +24,8 @@ export interface Writing {
   readonly model: string;
   /** The vendor fetches images and files by URL itself. */
   readonly fetches: boolean;
+  /** The model knows thinking: it is given its thoughts back. */
+  readonly thinks: boolean;
 }
 
 type Block = Readonly<Record<string, unknown>>;
@@ -31,7 +36,7 @@ export interface Message {
 
 /** The conversation in Anthropic's words (platform.claude.com/docs/en/api/messages, 2026-11). `prefill`: it may end with the assistant's words. */
 export function writeMessages({ turns }: Conversation, writing: Writing, prefill: boolean): Message[] {
-  const ids = new CallIds();
+  const ids = new CallIds(callId);
   const messages = turns.map(({ role, ...turn }, i): Message => {
     const last = i === turns.length - 1;
     return { role, content: role === 'user' ? userBlocks(turn, writing, ids) : assistantBlocks(turn, writing, ids, last) };
@@ -64,7 +69,7 @@ function assistantBlocks({ parts, calls, messages }: Said, writing: Writing, ids
   const spoken = partBlocks(parts.map(asText(writing)), writing);
   const end = spoken.at(-1);
   if (last && calls.length === 0 && typeof end?.['text'] === 'string') spoken[spoken.length - 1] = { ...end, text: end['text'].trimEnd() };
-  return [...messages.flatMap(thinkingBlocks), ...spoken, ...calls.map((call) => callBlock(call, ids))];
+  return [...(writing.thinks ? messages.flatMap(thinkingBlocks) : []), ...spoken, ...calls.map((call) => callBlock(call, ids))];
 }
 
 const asText =
@@ -118,24 +123,4 @@ function documentSource({ param }: FilePart, { mime, base64 }: Bytes): Block {
   if (mime === 'application/pdf') return { type: 'base64', media_type: mime, data: base64 };
   if (texts.test(mime)) return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
   return refuse('invalid_value', { param, why: `'${mime}' is not a PDF, a text or an image.` });
-}
-
-/** The ids of calls as the vendor takes them: `[a-zA-Z0-9_-]+`, and no id for two calls of a conversation. */
-class CallIds {
-  readonly #sent = new Map<string, string>();
-  readonly #used = new Set<string>();
-
-  begin(id: string): string {
-    const fit = /^[a-zA-Z0-9_-]+$/.test(id) ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
-    let sent = fit;
-    for (let n = 2; this.#used.has(sent); n++) sent = `${fit}_${n}`;
-    this.#used.add(sent);
-    this.#sent.set(id, sent);
-    return sent;
-  }
-
-  /** The newest call of that id is the one that is answered. */
-  of(id: string): string {
-    return this.#sent.get(id) ?? id;
-  }
 }

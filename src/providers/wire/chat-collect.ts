@@ -75,6 +75,7 @@ export class ChatCollector implements StreamCollector {
     into.finish = textOf(choice['finish_reason']) ?? into.finish;
     for (const [name, value] of Object.entries(objectOf(choice['delta']) ?? {})) {
       if (name === 'tool_calls') addCalls(into, listOf(value));
+      else if (name === 'reasoning_details') into.message[name] = withDetails(listOf(into.message[name]), listOf(value));
       else into.message[name] = joined(into.message[name], value);
     }
     for (const [name, value] of Object.entries(choice)) {
@@ -103,6 +104,28 @@ function joined(before: unknown, value: unknown): unknown {
       [...new Set([...Object.keys(before), ...Object.keys(value)])].map((name) => [name, joined(before[name], value[name])]),
     );
   return value;
+}
+
+/** Pieces of one reasoning detail carry its index: their texts grow, a signature is the last piece's (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
+function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
+  const all = [...before];
+  for (const piece of pieces) {
+    const last = all.at(-1);
+    const same =
+      isObject(last) &&
+      isObject(piece) &&
+      piece['index'] !== undefined &&
+      last['index'] === piece['index'] &&
+      last['type'] === piece['type'];
+    if (!same || textOf(piece['data']) !== undefined) all.push(piece);
+    else all[all.length - 1] = { ...last, ...piece, ...joinedText(last, piece, 'text'), ...joinedText(last, piece, 'summary') };
+  }
+  return all;
+}
+
+function joinedText(last: JsonObject, piece: JsonObject, name: string): JsonObject {
+  const text = (textOf(last[name]) ?? '') + (textOf(piece[name]) ?? '');
+  return last[name] === undefined && piece[name] === undefined ? {} : { [name]: text };
 }
 
 function addCalls(into: Collected, deltas: readonly unknown[]): void {
