@@ -95,11 +95,12 @@ function partBlock(part: Part, writing: Writing): Block {
 const cached = (block: Block, { cache }: { readonly cache: JsonObject | undefined }): Block =>
   cache ? { ...block, cache_control: cache } : block;
 
+const imageMime = ({ mime }: Bytes): string => (mime === 'image/jpg' ? 'image/jpeg' : mime);
 const images = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 function imageSource(part: ImagePart, writing: Writing): Block {
   if ('url' in part.source) return urlSource(part, part.source, writing);
-  const mime = part.source.mime === 'image/jpg' ? 'image/jpeg' : part.source.mime;
+  const mime = imageMime(part.source);
   if (!images.has(mime)) refuse('invalid_value', { param: part.param, why: `'${mime}' is not one of ${[...images].join(', ')}.` });
   return { type: 'base64', media_type: mime, data: part.source.base64 };
 }
@@ -111,7 +112,7 @@ function urlSource(part: ImagePart | FilePart, { url }: { readonly url: string }
 }
 
 function fileBlock(part: FilePart, writing: Writing): Block {
-  if (!('url' in part.source) && images.has(part.source.mime))
+  if (!('url' in part.source) && images.has(imageMime(part.source)))
     return { type: 'image', source: imageSource({ ...part, kind: 'image' }, writing) };
   const source = 'url' in part.source ? urlSource(part, part.source, writing) : documentSource(part, part.source);
   return { type: 'document', source, ...(part.name ? { title: part.name } : {}) };
