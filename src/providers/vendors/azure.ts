@@ -1,9 +1,13 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { defineVendor } from '../vendor.ts';
-import { reasoningModels } from './openai.ts';
+import { chatOverResponses } from '../wire/openai-responses-chat.ts';
+import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
+import { effortFloors, functionsElsewhere, reasoningModels } from './openai.ts';
 
 /** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
 const legacyVersion = '2024-10-21';
+const responsesVersion = '2025-04-01-preview';
 
 /**
  * Azure has two generations of addresses: `…/openai/v1` with the deployment in `model`, and `…/openai/deployments/NAME` with a dated version.
@@ -11,9 +15,17 @@ const legacyVersion = '2024-10-21';
  */
 function place(prefix: string, path: string, upstreamModel: string): string {
   if (prefix === '') return `/openai/v1${path}`;
+  // Responses have one address for all deployments (learn.microsoft.com/azure/ai-foundry/openai/how-to/responses, 2026-08).
+  if (prefix.endsWith('/openai') && path.startsWith('/responses')) return `${path}?api-version=${responsesVersion}`;
   if (prefix.endsWith('/openai')) return `/deployments/${encodeURIComponent(upstreamModel)}${path}?api-version=${legacyVersion}`;
   return prefix.includes('/openai/deployments/') ? `${path}?api-version=${legacyVersion}` : path;
 }
+
+const faults: readonly FaultRule[] = [
+  // learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter, 2026-08
+  { status: 400, code: /^(content_filter|ResponsibleAIPolicyViolation)$/, kind: 'content_policy' },
+  { code: /^DeploymentNotFound$/, kind: 'unknown_model' },
+];
 
 export const azure = defineVendor({
   id: 'azure',
@@ -22,13 +34,10 @@ export const azure = defineVendor({
   sign: (secret) => (secret ? { 'api-key': secret } : {}),
   place,
   speaks: {
-    chat: openaiChat({
-      models: reasoningModels,
-      faults: [
-        // learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter, 2026-08
-        { status: 400, code: /^(content_filter|ResponsibleAIPolicyViolation)$/, kind: 'content_policy' },
-        { code: /^DeploymentNotFound$/, kind: 'unknown_model' },
-      ],
-    }),
+    chat: chatUnlessDemanded(
+      openaiChat({ models: reasoningModels, faults }),
+      chatOverResponses({ floors: effortFloors, faults }),
+      functionsElsewhere,
+    ),
   },
 });

@@ -1,5 +1,8 @@
 import type { Dropped } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
+import { chatOverResponses } from '../wire/openai-responses-chat.ts';
+import type { EffortFloor } from '../wire/openai-responses-chat-ask.ts';
+import { chatUnlessDemanded, type ResponsesDemand } from '../wire/openai-responses-demand.ts';
 import { defineVendor } from '../vendor.ts';
 
 /** Reasoning models refuse sampling (developers.openai.com/api/docs/guides/reasoning, 2026-08): dropped, because `model` alone may change (row 62c). */
@@ -22,9 +25,24 @@ export const reasoningModels = [
   { models: /^gpt-(?:5\.|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
 ] as const;
 
+const neverSilent = /^gpt-6(?:-astra|\.1-sol|\.2-)/;
+
+/**
+ * From gpt-5.4 on functions are refused on chat while the model reasons: "To use function tools, use /v1/responses or set reasoning_effort to
+ * 'none'." (recorded in public issues since 2026-05). Some models refuse `none`, too.
+ */
+export const functionsElsewhere: readonly ResponsesDemand[] = [
+  { models: neverSilent },
+  { models: /^gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, unlessEffort: 'none' },
+];
+
+export const effortFloors: readonly EffortFloor[] = [{ models: neverSilent, refused: ['none', 'minimal'], least: 'low' }];
+
 export const openai = defineVendor({
   id: 'openai',
   baseUrl: 'https://api.openai.com/v1',
   env: { apiKey: 'OPENAI_API_KEY' },
-  speaks: { chat: openaiChat({ models: reasoningModels }) },
+  speaks: {
+    chat: chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere),
+  },
 });

@@ -1,0 +1,29 @@
+import type { Adapter, Call } from '../adapter.ts';
+import { isObject, listOf } from './json.ts';
+
+/** Models that call functions on `/responses` only, while they reason. */
+export interface ResponsesDemand {
+  readonly models: RegExp;
+  /** With this effort the model does not reason, and chat takes functions. */
+  readonly unlessEffort?: string;
+}
+
+/** The one adapter or the other, for each call: `/responses` where the vendor demands it, and only there. */
+export function chatUnlessDemanded(chat: Adapter, responses: Adapter, demands: readonly ResponsesDemand[]): Adapter {
+  const of = (call: Call): Adapter => (isDemanded(call, demands) ? responses : chat);
+  return {
+    ask: (call) => of(call).ask(call),
+    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+    stream: (call) => of(call).stream(call),
+    collect: (call) => of(call).collect(call),
+    fault: chat.fault,
+  };
+}
+
+function isDemanded({ body, upstreamModel }: Call, demands: readonly ResponsesDemand[]): boolean {
+  const { tools, functions } = body;
+  if (tools === undefined && functions === undefined) return false;
+  if (!listOf(tools).some((tool) => isObject(tool) && tool['type'] === 'function') && listOf(functions).length === 0) return false;
+  const effort = body['reasoning_effort'];
+  return demands.some(({ models, unlessEffort }) => models.test(upstreamModel) && (unlessEffort === undefined || unlessEffort !== effort));
+}
