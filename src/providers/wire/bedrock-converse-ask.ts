@@ -58,7 +58,7 @@ function reasoningFor(call: Call, model: ConverseModel, conversation: Conversati
   const k = countOf(body['top_k']);
   const limit = limitOf(call, model);
   if (model.claude) {
-    const { thinking, effort, on } = thinkingFor(body, model.traits, limit ?? outputMaxOf(model), {
+    const { thinking, effort, on } = thinkingFor(body, model.traits, limit ?? model.traits.outputUsual, {
       forced,
       interrupted: isInterrupted(conversation),
     });
@@ -75,17 +75,14 @@ function reasoningFor(call: Call, model: ConverseModel, conversation: Conversati
 function limitOf({ body, outputTokensMax }: Call, { traits }: ConverseModel): number | undefined {
   const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
   if (wanted === undefined && outputTokensMax === undefined) return undefined;
-  return Math.max(1, Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity, traits.outputMax ?? Infinity));
+  return Math.max(1, Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity, traits.outputMax));
 }
-
-/** For models whose thinking needs a limit that the client did not set. */
-const outputMaxOf = ({ traits }: ConverseModel): number => traits.outputMax ?? 32_000;
 
 function inferenceConfig(call: Call, model: ConverseModel, { on, fixed }: Reasoning): JsonObject {
   const { body } = call;
   const { traits, claude } = model;
   // A budget of thinking has to be smaller than the limit, which must be known then.
-  const maxTokens = limitOf(call, model) ?? (on ? outputMaxOf(model) : undefined);
+  const maxTokens = limitOf(call, model) ?? (on ? model.traits.outputUsual : undefined);
   const temperature = fixed ? undefined : countOf(body['temperature']);
   const topP = fixed || (traits.sampling === 'one' && temperature !== undefined) ? undefined : countOf(body['top_p']);
   const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text));

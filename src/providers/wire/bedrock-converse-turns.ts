@@ -57,7 +57,8 @@ export class TurnsWriter {
 
   /** Thinking first, calls last. */
   #assistant({ parts, calls, messages }: Turn, last: boolean): JsonObject[] {
-    const thinking = this.#model.claude ? messages.flatMap(thinkingBlocks).map(reasoningBlock) : [];
+    const thinking =
+      this.#model.claude && this.#model.traits.thinking !== 'none' ? messages.flatMap(thinkingBlocks).map(reasoningBlock) : [];
     const spoken = this.#parts(parts);
     const end = spoken.at(-1);
     const text = textOf(end?.['text']);

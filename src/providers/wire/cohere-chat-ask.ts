@@ -1,0 +1,113 @@
+import { refuse } from '../../base/refusal.ts';
+import type { Ask, Call } from '../adapter.ts';
+import { refuseUncarried, talkative } from './anthropic-messages-ask.ts';
+import { readConversation } from './chat-conversation.ts';
+import { cohereMessages } from './cohere-chat-messages.ts';
+import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/** Members by which clients of Cohere's own say what OpenAI's convention has no word for. */
+const own = ['documents', 'citation_options', 'safety_mode', 'strict_tools', 'priority'] as const;
+
+/** OpenAI's chat request as Cohere's v2 (docs.cohere.com/v2/reference/chat, 2026-08). */
+export function askCohere(call: Call): Ask {
+  const { body } = call;
+  refuseUncarried(body);
+  const { tools, choice } = toolsOf(body);
+  const thinks = reasoningModels.test(call.upstreamModel);
+  const format = formatOf(body, tools.length > 0 || listOf(body['documents']).length > 0);
+  const sent = {
+    model: call.upstreamModel,
+    messages: cohereMessages(talkative(readConversation(body['messages'])), { model: call.publicModel, thinks, told: format.told }),
+    ...(tools.length ? { tools } : {}),
+    ...(choice ? { tool_choice: choice } : {}),
+    ...(format.native ? { response_format: format.native } : {}),
+    ...tuning(call),
+    ...(thinks ? thinkingOf(body) : {}),
+    ...Object.fromEntries(own.filter((name) => body[name] !== undefined && body[name] !== null).map((name) => [name, body[name]])),
+    stream: call.streamUpstream,
+  };
+  return { path: '/chat', headers, body: Buffer.from(JSON.stringify(sent)) };
+}
+
+interface Tools {
+  readonly tools: readonly JsonObject[];
+  readonly choice: 'REQUIRED' | 'NONE' | undefined;
+}
+
+/** Cohere can demand a tool, but not which one: the one that is wanted is then the only one. */
+function toolsOf(body: JsonObject): Tools {
+  if (listOf(body['functions']).length) refuse('invalid_value', { param: 'functions', why: 'this model takes functions as `tools` only.' });
+  const tools = listOf(body['tools']).map((tool, i): JsonObject => {
+    const fn = objectOf(objectOf(tool)?.['function']);
+    if (!fn) refuse('invalid_value', { param: `tools[${i}].type`, why: 'this model takes tools of type `function` only.' });
+    const description = textOf(fn['description']);
+    const parameters = objectOf(fn['parameters']) ?? { type: 'object', properties: {} };
+    return { type: 'function', function: { name: fn['name'], ...(description ? { description } : {}), parameters } };
+  });
+  const wanted = body['tool_choice'];
+  if (tools.length === 0) return { tools, choice: undefined };
+  if (wanted === 'none') return { tools, choice: 'NONE' };
+  if (wanted === 'required') return { tools, choice: 'REQUIRED' };
+  const allowed = objectOf(objectOf(wanted)?.['allowed_tools']);
+  const names = allowed ? listOf(allowed['tools']).map(nameOf) : isObject(wanted) ? [nameOf(wanted)] : undefined;
+  const left = names ? tools.filter((tool) => names.includes(nameOf(tool))) : tools;
+  return { tools: left, choice: names && allowed?.['mode'] !== 'auto' ? 'REQUIRED' : undefined };
+}
+
+const nameOf = (tool: unknown): string => textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? '';
+
+const plainJson = 'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
+
+/** "response_format … is not supported in combination with documents and tools" (docs.cohere.com/docs/structured-outputs, 2026-08): then it is told in words. */
+function formatOf(body: JsonObject, accompanied: boolean): { readonly native?: JsonObject; readonly told: readonly string[] } {
+  const format = objectOf(body['response_format']);
+  const schema = format?.['type'] === 'json_schema' ? objectOf(objectOf(format['json_schema'])?.['schema']) : undefined;
+  if (format?.['type'] !== 'json_schema' && format?.['type'] !== 'json_object') return { told: [] };
+  if (accompanied) return { told: [schema ? `${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}` : plainJson] };
+  return { native: { type: 'json_object', ...(schema ? { json_schema: schema } : {}) }, told: [] };
+}
+
+const stopsMax = 5;
+
+/** Limits and sampling under Cohere's names and within its ranges: what only tunes is fitted, never refused (row 17). */
+function tuning({ body, outputTokensMax }: Call): JsonObject {
+  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
+  const limit = Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity);
+  const stops = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text));
+  const all: Readonly<Record<string, number | undefined>> = {
+    max_tokens: limit === Infinity ? undefined : Math.max(1, limit),
+    temperature: within(body['temperature'], 0, 1),
+    p: within(body['top_p'], 0.01, 0.99),
+    k: within(body['top_k'] ?? body['k'], 0, 500),
+    seed: countOf(body['seed']),
+    frequency_penalty: within(body['frequency_penalty'], 0, 1),
+    presence_penalty: within(body['presence_penalty'], 0, 1),
+  };
+  return {
+    ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+    ...(stops.length ? { stop_sequences: stops.slice(0, stopsMax) } : {}),
+  };
+}
+
+const within = (value: unknown, least: number, most: number): number | undefined =>
+  typeof value === 'number' ? Math.min(most, Math.max(least, value)) : undefined;
+
+/** Models that reason (docs.cohere.com/docs/models, 2026-08); the others take no word of it. */
+const reasoningModels = /reasoning|command-a-plus|north/;
+
+/** Tokens that a model may think for an effort; models that reason do so by themselves (docs.cohere.com/docs/reasoning, 2026-08). */
+const budgets: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 4096 };
+
+function thinkingOf(body: JsonObject): JsonObject {
+  const thinking = objectOf(body['thinking']);
+  if (thinking) {
+    const budget = countOf(thinking['token_budget']) ?? countOf(thinking['budget_tokens']);
+    return { thinking: { type: thinking['type'] === 'disabled' ? 'disabled' : 'enabled', ...(budget ? { token_budget: budget } : {}) } };
+  }
+  const effort = textOf(body['reasoning_effort']);
+  if (effort === 'none') return { thinking: { type: 'disabled' } };
+  const budget = effort === undefined ? undefined : budgets[effort];
+  return budget === undefined ? {} : { thinking: { type: 'enabled', token_budget: budget } };
+}

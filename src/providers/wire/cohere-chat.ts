@@ -1,0 +1,18 @@
+import type { Adapter, Call, StreamTranslator } from '../adapter.ts';
+import { ChatCollector } from './chat-collect.ts';
+import { TranslatedStream } from './chat-stream.ts';
+import { readCohere } from './cohere-chat-answer.ts';
+import { askCohere } from './cohere-chat-ask.ts';
+import { cohereFault } from './cohere-chat-fault.ts';
+import { CohereReader } from './cohere-chat-stream.ts';
+
+const stream = (call: Call): StreamTranslator => new TranslatedStream(call, (_call, chunks, meter) => new CohereReader(chunks, meter));
+
+/** The wire format `cohere-chat`: Cohere's own chat, version 2 (wire-formats §5.1, §5.2). */
+export const cohereChat: Adapter = {
+  ask: askCohere,
+  read: (reply, _contentType, call) => readCohere(reply, call),
+  stream,
+  collect: (call) => new ChatCollector(call, stream),
+  fault: cohereFault,
+};
