@@ -11,6 +11,8 @@ export interface Recording {
   readonly streamed: boolean;
   /** The client's request, where it was recorded. */
   readonly request: Readonly<Record<string, unknown>> | undefined;
+  /** Where it went: some formats name the model in it. */
+  readonly url: string;
 }
 
 interface Row {
@@ -19,7 +21,7 @@ interface Row {
   readonly vendor: string;
   readonly endpoint: string;
   readonly body?: string;
-  readonly request?: { readonly text?: string };
+  readonly request?: { readonly text?: string; readonly url?: string };
   readonly response?: {
     readonly status?: number;
     readonly headers?: Record<string, unknown>;
@@ -48,15 +50,26 @@ function recordingOf({ response, ...row }: Row): Recording {
   // Some old recordings have lost or mislabelled the type of a stream.
   const streamed = /event-?stream/.test(headers['content-type'] ?? '') || /^\s*(event|data|:)/.test(reply.toString('utf8', 0, 40));
   const { file, n = 0, vendor, request } = row;
-  return { id: `${file}#${n}`, vendor, status: response?.status ?? 200, headers, reply, streamed, request: parsed(request?.text) };
+  return {
+    id: `${file}#${n}`,
+    vendor,
+    status: response?.status ?? 200,
+    headers,
+    reply,
+    streamed,
+    request: parsed(request?.text),
+    url: request?.url ?? '',
+  };
 }
 
-/** Every whole chat exchange in the chat convention. */
-export function chatRecordings(folder: string): Recording[] {
+/** Every whole exchange at one kind of endpoint: `chat` in the chat convention, others in their vendor's own format. */
+export function recordingsAt(folder: string, endpoint: string): Recording[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   const lines = files.flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n')).filter((line) => line !== '');
   const rows = lines.map((line): Row => JSON.parse(line));
   return rows
-    .filter((row) => row.endpoint === 'chat' && row.response && (row.body === undefined || row.body.startsWith('whole')))
+    .filter((row) => row.endpoint === endpoint && row.response && (row.body === undefined || row.body.startsWith('whole')))
     .map(recordingOf);
 }
+
+export const chatRecordings = (folder: string): Recording[] => recordingsAt(folder, 'chat');

@@ -154,7 +154,7 @@ test('thoughts, images, speech and code that ran are delivered', () => {
     content: '\n```python\nprint(1)\n```\n\n```\n1\n```\n',
     reasoning_content: 'Hm.',
     images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }],
-    audio: { data: 'BBBB' },
+    audio: { id: 'audio_chatcmpl-abc', expires_at: 1_700_003_600, transcript: '', data: 'BBBB' },
   });
 });
 

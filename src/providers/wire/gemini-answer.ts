@@ -27,24 +27,30 @@ const failed = new Set(
 /** Proxies in front of gRPC write enums as numbers; those that both generations of the API count alike. */
 const numbered: readonly (string | undefined)[] = [undefined, 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER'];
 
+/** How long speech can be referred to by its id in the convention; nobody keeps it here. */
+const audioLifetimeS = 3_600;
+
+/** What a client's answer is made of: a stream for it to see, a stream that is put together first, or a whole reply. */
+export type Reading = 'stream' | 'collected' | 'reply';
+
 /** Reads Gemini's answers: each event of a stream, and a whole answer as the one event that it is (wire-formats §4.6). */
 export class GeminiReader implements EventReader {
   readonly #call: Call;
   readonly #chunks: ChatChunks;
   readonly #meter: StreamMeter;
-  readonly #whole: boolean;
+  readonly #reading: Reading;
   #usage: JsonObject = {};
   #calls = 0;
   #details = 0;
+  #spoken = false;
   /** Choices that have said something beside their thoughts. */
   readonly #said = new Set<number>();
 
-  /** `whole`: the client waits for one JSON answer, so that a refused prompt can still be a refusal. */
-  constructor(call: Call, chunks: ChatChunks, meter: StreamMeter, whole: boolean) {
+  constructor(call: Call, chunks: ChatChunks, meter: StreamMeter, reading: Reading) {
     this.#call = call;
     this.#chunks = chunks;
     this.#meter = meter;
-    this.#whole = whole;
+    this.#reading = reading;
   }
 
   event(data: string): string {
@@ -74,7 +80,7 @@ export class GeminiReader implements EventReader {
   /** A prompt that was refused: a refusal where nothing has left, else an empty answer with that reason (wire-formats §4.6). */
   #block(reason: string, feedback: JsonObject | undefined): void {
     const words = textOf(feedback?.['blockReasonMessage']) ?? `The prompt was blocked (${reason}).`;
-    if (this.#whole) this.#fail({ kind: 'content_policy', message: words });
+    if (this.#reading !== 'stream') this.#fail({ kind: 'content_policy', message: words });
     else this.#chunks.finishLater('content_filter');
   }
 
@@ -95,6 +101,8 @@ export class GeminiReader implements EventReader {
     if (logprobs !== undefined) out += this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
     const reason = textOf(candidate['finishReason']) ?? numbered[countOf(candidate['finishReason']) ?? 0];
     if (reason !== undefined) this.#finish(reason, index, textOf(candidate['finishMessage']));
+    // Models that speak do not always say that they have ended; a whole reply has.
+    else if (this.#reading === 'reply' && this.#said.has(index)) this.#finish('STOP', index, undefined);
     return out;
   }
 
@@ -148,7 +156,11 @@ export class GeminiReader implements EventReader {
   #media(mimeType: string, data: string): string {
     if (!mimeType.startsWith('audio/'))
       return this.#chunks.delta(`"images":[{"type":"image_url","image_url":{"url":${jsonText(`data:${mimeType};base64,${data}`)}}}]`);
-    return this.#chunks.delta(`"audio":{"data":${jsonText(data)}}`);
+    const begun = this.#spoken
+      ? ''
+      : `"id":${jsonText(`audio_${this.#call.answerId}`)},"expires_at":${this.#call.created + audioLifetimeS},"transcript":"",`;
+    this.#spoken = true;
+    return this.#chunks.delta(`"audio":{${begun}"data":${jsonText(data)}}`);
   }
 }
 
