@@ -95,6 +95,13 @@ export class Float {
     this.free += amount;
   }
 
+  /** What is free goes back with the batch that is being built; returns how much. */
+  takeBack(): Nano {
+    this.returning = this.free;
+    this.free = 0n;
+    return this.returning;
+  }
+
   /** A batch is back. Charges and returns of it were named by `charging` and `returning`. */
   see({ granted, spent, facts }: FloatRow): void {
     this.granted = granted;

@@ -71,16 +71,15 @@ export class Floats {
       float.givesBack = false;
       const refill = float.refill(nowMs);
       const spare = refill > need.spare ? refill : need.spare;
-      return { ...emptyMove(account), limit, want: need.want, least: need.least, spare, spareParts };
+      // What is too little here may be enough somewhere else, together with what others give back.
+      const back = float.low ? float.takeBack() : 0n;
+      return { ...emptyMove(account), limit, want: need.want + back, least: need.least + back, spare, spareParts, back };
     }
     if (float.waiters.length > 0) return undefined;
     if (float.givesBack || float.low) {
       float.givesBack = false;
-      if (float.granted - float.spent === 0n && float.granted === 0n) return undefined;
-      const back = float.free;
-      float.free = 0n;
-      float.returning = back;
-      return { ...emptyMove(account), back };
+      if (float.granted === 0n) return undefined;
+      return { ...emptyMove(account), back: float.takeBack() };
     }
     if (ahead === 0n) return undefined;
     const refill = float.refill(nowMs);
@@ -91,9 +90,10 @@ export class Floats {
   moved(float: Float, move: Move, batch: number, nowMs: number): void {
     if (move.want === 0n && move.spare === 0n) return;
     float.answeredBy = batch;
-    float.low = float.frozen || float.spare <= 0n;
     const need = this.#waiting.needOf(float);
-    if (need !== undefined && (float.frozen || float.spare < need.least)) float.lastFailedMs = nowMs;
+    const failed = need !== undefined && (float.frozen || float.spare < need.least);
+    if (failed) float.lastFailedMs = nowMs;
+    float.low = failed || float.frozen || float.spare <= 0n;
   }
 
   /** Others want what is idle here: from now on everything that is free goes back, until a draw finds that there is more again. */

@@ -49,11 +49,23 @@ forEachDatabase((_name, openFresh) => {
     await room.pass(1);
     settled.push(second.settle(chargeOf('r9', 0.05)));
     await room.until(Promise.all(settled));
-    expect(sent.slice(0, 3).map(({ seq, charges }) => [seq, ...charges.map(({ id }) => id)])).toEqual([
+    expect(sent.slice(0, 3).map(({ seq, charges }) => [seq, ...charges.map(([id]) => id)])).toEqual([
       [1n, 'r1'],
       [1n, 'r1'],
       [2n, 'r9'],
     ]);
+    await isWhole(room);
+  });
+
+  test('what is queued at the moment of an answer does not wait for anything', async () => {
+    const { hall: room, till, first } = await hall();
+    first.release();
+    const startedMs = room.time.now;
+    const client = async (n: number): Promise<void> => {
+      for (let i = 0; i < 20; i++) await granted(await till.reserve(askFor('A', 0.001), never)).settle(chargeOf(`r${n}-${i}`, 0.0005));
+    };
+    await room.until(Promise.all([1, 2, 3, 4, 5].map(client)));
+    expect(room.time.now - startedMs).toBeLessThan(20 * 10);
     await isWhole(room);
   });
 

@@ -7,7 +7,7 @@ import type { Database } from '../storage/database.ts';
 import type { Charge, RecordTable, Settled } from './contract.ts';
 import type { Float } from './float.ts';
 import { isFinal, retryMs } from './known.ts';
-import type { BatchInput, BatchReply, ChargeRow, FloatRow, Spend } from './scripts/batch.ts';
+import { type BatchInput, type BatchReply, type ChargeTuple, type FloatRow, recordInsert, type Spend } from './scripts/batch.ts';
 import type { Move } from './scripts/move.ts';
 
 /** One finished request on its way into the database. */
@@ -68,6 +68,7 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #events: PipelineEvents;
   readonly #procedure: string;
+  readonly #records: BatchInput['records'];
   readonly #queue: Item[] = [];
   readonly #moving = new Set<Float>();
   #process: string | undefined;
@@ -81,7 +82,9 @@ export class Pipeline {
   constructor(options: PipelineOptions, events: PipelineEvents) {
     this.#options = options;
     this.#events = events;
-    this.#procedure = options.database.dialect === 'sqlite' ? 'till.batch' : 'till.batch-at-once';
+    const thread = options.database.dialect === 'sqlite';
+    this.#procedure = thread ? 'till.batch' : 'till.batch-at-once';
+    this.#records = thread ? recordInsert(options.records) : options.records;
   }
 
   /** Batches built so far. */
@@ -139,6 +142,10 @@ export class Pipeline {
     while (this.#running !== undefined) await this.#running;
   }
 
+  get #hasWork(): boolean {
+    return this.#queue.length > 0 || this.#moving.size > 0 || this.#beats;
+  }
+
   #wake(): void {
     if (this.#process !== undefined) this.#running ??= Promise.resolve().then(() => this.#run());
   }
@@ -152,6 +159,7 @@ export class Pipeline {
     }
     this.#inFlight = [];
     this.#running = undefined;
+    if (this.#hasWork) this.#wake();
   }
 
   #giveUp(how: 'fenced' | 'behind' | 'broken', inFlight: readonly Item[], error?: unknown): void {
@@ -162,7 +170,7 @@ export class Pipeline {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#process !== undefined && (this.#queue.length > 0 || this.#moving.size > 0 || this.#beats)) {
+    while (this.#process !== undefined && this.#hasWork) {
       const items = this.#queue.splice(0, this.#options.batchItemsMax);
       const moves = this.#takeMoves();
       if (items.length === 0 && moves.length === 0 && !this.#beats) continue;
@@ -265,13 +273,13 @@ export class Pipeline {
     const input: BatchInput = {
       process,
       seq: this.#seq,
-      charges: items.map(chargeRow),
+      charges: items.map(chargeTuple),
       spends,
       moves: withDirect(
         moves.map(({ move }) => move),
         direct,
       ),
-      records: this.#options.records,
+      records: this.#records,
     };
     return { number: this.#built, items, floats, input };
   }
@@ -282,8 +290,8 @@ function charge(floats: Map<string, Float>, float: Float, amount: Nano): void {
   float.charging += amount;
 }
 
-function chargeRow({ charge: { id, cost, code, at, record }, user, amount }: Item): ChargeRow {
-  return { id, account: user.account, amount, cost, code, at, record };
+function chargeTuple({ charge: { id, cost, code, at, record }, user, amount }: Item): ChargeTuple {
+  return [id, user.account, amount, cost, code, at, ...record];
 }
 
 export function emptyMove(account: string): Move {

@@ -159,7 +159,7 @@ export class ProtocolTable {
   }
 
   #charging(process: string, client: Client, id: string, account: string, cost: bigint): BatchInput {
-    const charges = [{ id, account, amount: cost, cost, code: 'chat', at: 1, record: ['none', 1, null] }];
+    const charges: BatchInput['charges'] = [[id, account, cost, cost, 'chat', 1, 'none', 1, null]];
     return this.#batch(process, client, { charges, spends: cost > 0n ? [{ account, amount: cost }] : [] });
   }
 

@@ -1,3 +1,4 @@
+import type { RecordTable } from '../contract.ts';
 import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
 import { DatabaseError, type Row, type Script, type SqlValue, type Statement } from '../../storage/database.ts';
@@ -16,6 +17,9 @@ export interface ChargeRow {
   readonly record: readonly SqlValue[];
 }
 
+/** A charge as it travels: id, account, amount, cost, code, at, and the record. Whatever is sent to a thread is copied, and names cost as much as values. */
+export type ChargeTuple = readonly [id: string, account: string, amount: Nano, cost: Nano, code: string, at: number, ...record: SqlValue[]];
+
 /** What one account's float of this process pays for in this batch: users and limits alike. */
 export interface Spend {
   readonly account: string;
@@ -26,12 +30,12 @@ export interface Spend {
 export interface BatchInput {
   readonly process: string;
   readonly seq: bigint;
-  readonly charges: readonly ChargeRow[];
+  readonly charges: readonly ChargeTuple[];
   readonly spends: readonly Spend[];
   /** By ascending account: the order in which everybody locks account rows (R11). */
   readonly moves: readonly Move[];
-  /** The usage record's own columns. */
-  readonly records: { readonly table: string; readonly columns: readonly { readonly name: string; readonly type: 'text' | 'bigint' }[] };
+  /** How a usage record is inserted: one at a time (`recordInsert`), or as columns of arrays. */
+  readonly records: string | RecordTable;
 }
 
 /** A float as the database has it; `facts` when the account row was read as well. */
@@ -64,8 +68,8 @@ export function* batchStepByStep(input: BatchInput): Script<BatchReply> {
     assert(row, 'a process that is not fenced has its floats');
     floats.push(floatRow(row));
   }
-  const insertRecord = recordInsert(input.records);
-  for (const { id, account, amount, cost, code, at, record } of input.charges) {
+  const insertRecord = typeof input.records === 'string' ? input.records : recordInsert(input.records);
+  for (const [id, account, amount, cost, code, at, ...record] of input.charges) {
     yield {
       sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
       params: [id, account, amount, code, at],
@@ -92,6 +96,7 @@ export function* batchAtOnce(input: BatchInput): Script<BatchReply> {
  * hence the division.
  */
 function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): Statement {
+  assert(typeof records !== 'string', 'charges at once need the columns of their records');
   const names = records.columns.map(({ name }) => name);
   const arrays = records.columns.map(({ type }, i) => `$${i + 11}::${type}[]`);
   const more = (list: readonly string[]) => list.map((item) => `, ${item}`).join('');
@@ -113,18 +118,12 @@ function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): S
       seq,
       arrayLiteral(spends.map(({ account }) => account)),
       arrayLiteral(spends.map(({ amount }) => amount)),
-      arrayLiteral(charges.map(({ id }) => id)),
-      arrayLiteral(charges.map(({ account }) => account)),
-      arrayLiteral(charges.map(({ amount }) => amount)),
-      arrayLiteral(charges.map(({ cost }) => cost)),
-      arrayLiteral(charges.map(({ code }) => code)),
-      arrayLiteral(charges.map(({ at }) => at)),
-      ...names.map((_, i) => arrayLiteral(charges.map(({ record }) => record[i] ?? null))),
+      ...Array.from({ length: 6 + names.length }, (_, i) => arrayLiteral(charges.map((charge) => charge[i] ?? null))),
     ],
   };
 }
 
-export function recordInsert({ table, columns }: BatchInput['records']): string {
+export function recordInsert({ table, columns }: RecordTable): string {
   const names = columns.map(({ name }) => `, ${name}`).join('');
   const places = columns.map((_, i) => `, $${i + 5}`).join('');
   return `INSERT INTO ${table} (id, account, cost, shortfall${names}) VALUES ($1, $2, $3, $4${places})`;

@@ -1,7 +1,8 @@
+import type { RecordTable } from '../contract.ts';
 import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
 import type { Script } from '../../storage/database.ts';
-import { type BatchInput, recordInsert } from './batch.ts';
+import { recordInsert } from './batch.ts';
 import { integer, text } from './read.ts';
 
 export interface Hold {
@@ -20,7 +21,7 @@ export type HoldEnd =
       readonly cost: Nano;
       readonly code: string;
       readonly at: number;
-      readonly record: BatchInput['records'] & { readonly values: readonly (string | bigint | number | null)[] };
+      readonly record: RecordTable & { readonly values: readonly (string | bigint | number | null)[] };
     };
 
 export interface HoldEnded {

@@ -1,14 +1,15 @@
+import type { RecordTable } from '../contract.ts';
 import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
 import type { Script } from '../../storage/database.ts';
-import { type BatchInput, type ChargeRow, recordInsert } from './batch.ts';
+import { type ChargeRow, recordInsert } from './batch.ts';
 import { integer, text } from './read.ts';
 
 export interface LateInput {
   /** Its `amount` is what the request would have been charged; what is free decides. */
   readonly charge: Omit<ChargeRow, 'amount'>;
   readonly limits: readonly string[];
-  readonly records: BatchInput['records'];
+  readonly records: RecordTable;
 }
 
 /** `exists`: the batch of the fenced process had been committed after all. `clash`: the id is another account's. */
