@@ -28,6 +28,7 @@ import { migrate } from './storage/migrate.ts';
 import { open } from './storage/open.ts';
 import { holdSole } from './storage/sole.ts';
 import { openSealer } from './storage/seal.ts';
+import { accessText } from './telemetry/access.ts';
 import { openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { recordColumns } from './usage/record.ts';
@@ -66,7 +67,7 @@ const drainMs = 25_000;
 
 /** Wires the rooms in the order of the floors, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const log = openLog(options.logLevel);
+  const log = openLog(options.logLevel, systemClock);
   const database = await open(options.databaseUrl, {
     procedures: ledgerProcedures,
     ...(options.sqliteThread === undefined ? {} : { thread: { entry: options.sqliteThread } }),
@@ -102,7 +103,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     lanes,
     catalog: () => snapshot,
     access: (line) => {
-      log.line('request', line);
+      log.text('request', accessText(line));
       metrics.finished(line);
     },
   };

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
+const textBytesMax = 16_384;
+
 /** The client's side of one exchange: a hijacked response, written as heads and latin1 text whose characters are bytes. */
 export class Reply {
   readonly #response: ServerResponse;
@@ -39,7 +41,9 @@ export class Reply {
     this.started = true;
     this.#headers.push('content-type', contentType, 'content-length', String(Buffer.byteLength(body)));
     this.#response.writeHead(status, this.#headers);
-    this.#response.end(body);
+    // A short body as text leaves in one write together with its head; as a buffer it would be a second one.
+    if (Buffer.isBuffer(body) && body.length <= textBytesMax) this.#response.end(body.toString('latin1'), 'latin1');
+    else this.#response.end(body);
   }
 
   startStream(): void {

@@ -31,9 +31,13 @@ function* run(dialect: Database['dialect'], migrations: readonly Migration[], cl
   return missing.map(({ id }) => id);
 }
 
-/** SQLite's tables are STRICT, where BIGINT is called INTEGER. An empty text means that a database needs no such step. */
+/**
+ * SQLite's tables are STRICT, where BIGINT is called INTEGER, and lie in the order of their primary key: a table beside an index on its key
+ * would be two trees to write for every row. An empty text means that a database needs no such step.
+ */
 function textFor(dialect: Database['dialect'], sql: string): string {
   if (dialect === 'postgres') return sql;
   const text = sql.replace(/\bBIGINT\b/g, 'INTEGER');
-  return /^\s*CREATE TABLE\b/i.test(text) && !/\bSTRICT\s*$/i.test(text) ? `${text} STRICT` : text;
+  if (!/^\s*CREATE TABLE\b/i.test(text)) return text;
+  return /\bPRIMARY KEY\b/i.test(text) ? `${text} STRICT, WITHOUT ROWID` : `${text} STRICT`;
 }

@@ -1,8 +1,11 @@
 import { pino } from 'pino';
+import type { Clock } from '../base/clock.ts';
 
 /** Structured lines on standard output. Never a prompt, an answer or a secret: callers pass names, numbers and ids only. */
 export interface Log {
   line(event: string, fields: object): void;
+  /** The same for a line whose members are JSON text already, without braces. */
+  text(event: string, members: string): void;
   error(event: string, error: unknown, fields?: object): void;
   /** Writes what is still in memory. */
   flush(): void;
@@ -13,12 +16,16 @@ const gatherBytes = 8_192;
 const flushEveryMs = 500;
 
 /** `level` as in pino: `info` writes a line a request, `warn` only what went wrong, `silent` nothing. */
-export function openLog(level: string): Log {
+export function openLog(level: string, clock: Clock): Log {
   const destination = pino.destination({ fd: 1, minLength: gatherBytes, sync: true });
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const logger = pino({ level, base: null, timestamp: () => `,"time":${clock.now()}` }, destination);
+  const told = logger.isLevelEnabled('info');
   const timer = setInterval(() => destination.flush(), flushEveryMs).unref();
   return {
     line: (event, fields) => logger.info(fields, event),
+    text(event, members) {
+      if (told) destination.write(`{"level":30,"time":${clock.now()},${members},"msg":"${event}"}\n`);
+    },
     error: (event, error, fields = {}) =>
       logger.error({ ...fields, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, event),
     flush() {

@@ -4,9 +4,20 @@ import type { AccessLine } from './access.ts';
 /** Seconds: from a cached word to a long piece of reasoning. */
 const secondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
+interface BoundToModel {
+  readonly input: Counter.Internal;
+  readonly output: Counter.Internal;
+  readonly charged: Counter.Internal;
+  readonly firstByte: Histogram.Internal<string>;
+  readonly duration: Histogram.Internal<string>;
+}
+
 /** What a Prometheus server reads. Label values come from the catalogue, never from clients, so their number is bounded. */
 export class Metrics {
   readonly #registry = new Registry();
+  /** Children looked up once: finding one by its labels costs more than counting. */
+  readonly #requestsBound = new Map<string, Counter.Internal>();
+  readonly #models = new Map<string, BoundToModel>();
   readonly #requests: Counter;
   readonly #tokens: Counter;
   readonly #charged: Counter;
@@ -59,13 +70,38 @@ export class Metrics {
   }
 
   finished(line: AccessLine): void {
-    const { model } = line;
-    this.#requests.inc({ model, channel: line.channel ?? '', outcome: line.outcome });
-    if (line.inputTokens > 0) this.#tokens.inc({ model, direction: 'input' }, line.inputTokens);
-    if (line.outputTokens > 0) this.#tokens.inc({ model, direction: 'output' }, line.outputTokens);
-    this.#charged.inc({ model }, Number(line.cost) / 1e9);
-    if (line.firstByteMs !== undefined) this.#firstByte.observe({ model }, line.firstByteMs / 1_000);
-    this.#duration.observe({ model }, line.durationMs / 1_000);
+    this.#requestsOf(line).inc();
+    const bound = this.#bound(line.model);
+    if (line.inputTokens > 0) bound.input.inc(line.inputTokens);
+    if (line.outputTokens > 0) bound.output.inc(line.outputTokens);
+    bound.charged.inc(Number(line.cost) / 1e9);
+    if (line.firstByteMs !== undefined) bound.firstByte.observe(line.firstByteMs / 1_000);
+    bound.duration.observe(line.durationMs / 1_000);
+  }
+
+  #requestsOf({ model, channel = '', outcome }: AccessLine): Counter.Internal {
+    const name = `${model}\n${channel}\n${outcome}`;
+    let counter = this.#requestsBound.get(name);
+    if (counter === undefined) {
+      counter = this.#requests.labels({ model, channel, outcome });
+      this.#requestsBound.set(name, counter);
+    }
+    return counter;
+  }
+
+  #bound(model: string): BoundToModel {
+    let bound = this.#models.get(model);
+    if (bound === undefined) {
+      bound = {
+        input: this.#tokens.labels({ model, direction: 'input' }),
+        output: this.#tokens.labels({ model, direction: 'output' }),
+        charged: this.#charged.labels({ model }),
+        firstByte: this.#firstByte.labels({ model }),
+        duration: this.#duration.labels({ model }),
+      };
+      this.#models.set(model, bound);
+    }
+    return bound;
   }
 
   refused(refusal: string): void {
