@@ -4,10 +4,10 @@ import { type Random, seededRandom } from '../src/base/random.ts';
 import { type Adapter, type Call, isFault, type StreamMeter } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
+import { cuts } from './cuts.ts';
 import { chatRecordings, type Recording, recordingsFolder } from './recorded-traffic.ts';
 
 const seed = 20_261_121;
-const everyOffsetBytesMax = 3000;
 
 const recordings = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder);
 const perVendor = grouped(recordings);
@@ -19,14 +19,17 @@ function grouped(all: readonly Recording[]): Map<string, Recording[]> {
   return groups;
 }
 
+const hello = callOf({ request: { messages: [{ role: 'user', content: 'Hello' }] }, streamed: false });
+
 /** Vendors that we do not know by name, or that speak another format at home, are played by the one that is anybody. */
 function adapterOf(vendor: string): Adapter {
-  const adapter = vendors.get(vendor)?.speaks.chat ?? vendors.get('openai-compatible')?.speaks.chat;
+  const own = vendors.get(vendor)?.speaks.chat;
+  const adapter = own?.ask(hello).path === '/chat/completions' ? own : vendors.get('openai-compatible')?.speaks.chat;
   if (!adapter) throw new Error(`nobody plays ${vendor}`);
   return adapter;
 }
 
-function callOf({ request, streamed }: Recording): Call {
+function callOf({ request, streamed }: Pick<Recording, 'request' | 'streamed'>): Call {
   const upstreamModel = typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
   const body = { messages: [], ...request, model: 'public/model' };
   return {
@@ -73,36 +76,6 @@ function expectSame(got: Meaning, want: Meaning, quantities: Quantities | undefi
   expect(got.finish).toBe(finishes[want.finish ?? ''] ?? want.finish);
   expect(totals(want)).toContain(total(quantities));
   expect(got.usage ? got.usage.prompt + got.usage.completion : 0).toBe(total(quantities));
-}
-
-/** The pieces between these offsets. */
-function* cut(bytes: Buffer, offsets: Iterable<number>): Generator<Buffer> {
-  let from = 0;
-  for (const to of offsets) {
-    if (to > from && to < bytes.length) {
-      yield bytes.subarray(from, to);
-      from = to;
-    }
-  }
-  yield bytes.subarray(from);
-}
-
-function* randomOffsets(random: Random, longest: number, end: number): Generator<number> {
-  for (let at = 0; at < end; at += 1 + Math.floor(random() * longest)) yield at;
-}
-
-/** Every border of an event, and the byte before and after it. */
-function* borders(bytes: Buffer): Generator<number> {
-  for (let at = bytes.indexOf('\n'); at >= 0; at = bytes.indexOf('\n', at + 1)) yield* [at - 1, at, at + 1, at + 2];
-}
-
-function* cuts(bytes: Buffer, random: Random): Generator<Iterable<Buffer>> {
-  if (bytes.length <= everyOffsetBytesMax) for (let at = 1; at < bytes.length; at++) yield cut(bytes, [at]);
-  yield cut(
-    bytes,
-    [...borders(bytes)].sort((a, b) => a - b),
-  );
-  for (const longest of [2, 7, 40, 300, 5000]) yield cut(bytes, randomOffsets(random, longest, bytes.length));
 }
 
 function checkStream(recording: Recording, random: Random): void {
