@@ -86,7 +86,8 @@ function collect(said: Collected, item: JsonObject, index: number): void {
       said.refusal += textOf(part['refusal']) ?? '';
     }
   } else if (item['type'] === 'reasoning') {
-    const thoughts = [...listOf(item['summary']), ...listOf(item['content'])].filter(isObject).map((part) => textOf(part['text']) ?? '');
+    const summary = listOf(item['summary']);
+    const thoughts = (summary.length ? summary : listOf(item['content'])).filter(isObject).map((part) => textOf(part['text']) ?? '');
     said.reasoning += (said.reasoning && thoughts.length ? '\n\n' : '') + thoughts.join('\n\n');
     said.details.push(...reasoningDetails(item, index));
   } else if (item['type'] === 'function_call') {
@@ -109,6 +110,7 @@ class ResponsesReader implements EventReader {
   readonly #calls = new Map<number, OpenCall>();
   /** The part of the reasoning that spoke last: parts are paragraphs. */
   #thought = '';
+  #thinking: string | undefined;
 
   constructor(call: Call, chunks: ChatChunks, meter: StreamMeter, quirks: { faults?: readonly FaultRule[] }) {
     this.#chunks = chunks;
@@ -142,7 +144,7 @@ class ResponsesReader implements EventReader {
         return delta === '' ? '' : this.#chunks.delta(`"refusal":${jsonText(delta)}`);
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return this.#think(delta, `${String(body['output_index'])} ${String(body['summary_index'] ?? body['content_index'])}`);
+        return this.#think(delta, type, `${String(body['output_index'])} ${String(body['summary_index'] ?? body['content_index'])}`);
       case 'response.output_item.added':
         return this.#begin(countOf(body['output_index']) ?? 0, objectOf(body['item']) ?? {});
       case 'response.function_call_arguments.delta':
@@ -163,7 +165,10 @@ class ResponsesReader implements EventReader {
     }
   }
 
-  #think(delta: string, part: string): string {
+  #think(delta: string, type: string, part: string): string {
+    // xAI tells the same thoughts as text and as summary (recorded 2026-08): whichever comes first is told.
+    this.#thinking ??= type;
+    if (this.#thinking !== type) return '';
     const before = this.#thought !== '' && this.#thought !== part ? '\n\n' : '';
     this.#thought = part;
     return this.#chunks.reasoning(before + delta);
