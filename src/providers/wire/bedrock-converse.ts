@@ -17,7 +17,14 @@ const stream = (call: Call): StreamTranslator =>
 /** The wire format `bedrock-converse`: Amazon Bedrock's Converse and ConverseStream (wire-formats §5.3), for every model family behind it. */
 export const bedrockConverse: Adapter = {
   ask: askConverse,
-  read: (reply, _contentType, call) => readConverse(reply, call),
+  read(reply, contentType, call) {
+    if (!/event-?stream/.test(contentType)) return readConverse(reply, call);
+    // An answer that streams unasked.
+    const collector = new ChatCollector(call, stream);
+    collector.push(reply);
+    const answer = collector.answer();
+    return collector.meter.fault ?? answer;
+  },
   stream,
   collect: (call) => new ChatCollector(call, stream),
   fault: converseFault,

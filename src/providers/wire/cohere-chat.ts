@@ -11,7 +11,14 @@ const stream = (call: Call): StreamTranslator => new TranslatedStream(call, (_ca
 /** The wire format `cohere-chat`: Cohere's own chat, version 2 (wire-formats §5.1, §5.2). */
 export const cohereChat: Adapter = {
   ask: askCohere,
-  read: (reply, _contentType, call) => readCohere(reply, call),
+  read(reply, contentType, call) {
+    if (!/event-?stream/.test(contentType)) return readCohere(reply, call);
+    // An answer that streams unasked.
+    const collector = new ChatCollector(call, stream);
+    collector.push(reply);
+    const answer = collector.answer();
+    return collector.meter.fault ?? answer;
+  },
   stream,
   collect: (call) => new ChatCollector(call, stream),
   fault: cohereFault,
