@@ -10,7 +10,10 @@ export const deepseek = defineVendor({
     chat: openaiChat({
       // `max_completion_tokens` is not documented and would be ignored: then no limit holds.
       outputLimit: { name: 'max_tokens', takesBoth: false },
-      faults: [{ status: 402, kind: 'quota' }],
+      faults: [
+        { status: 402, kind: 'quota' },
+        { status: 400, text: /content exists risk/i, kind: 'content_policy' },
+      ],
     }),
   },
 });

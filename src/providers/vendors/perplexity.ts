@@ -9,6 +9,8 @@ export const perplexity = defineVendor({
   speaks: {
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
+      // Sonar's reasoning models think aloud before they answer; no other text begins so.
+      thinkTags: true,
       faults: [{ code: /^too_many_prompt_tokens$/, kind: 'context_length' }],
     }),
   },

@@ -17,6 +17,7 @@ export const volcengine = defineVendor({
         { code: /^ServerOverloaded$/, kind: 'overloaded' },
         { code: /^(RateLimitExceeded|ModelAccountRpmRateLimitExceeded|ModelAccountTpmRateLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
         { code: /SensitiveContentDetected/, kind: 'content_policy' },
+        { text: /exceed max message tokens/i, kind: 'context_length' },
       ],
     }),
   },

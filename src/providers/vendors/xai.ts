@@ -10,6 +10,8 @@ export const xai = defineVendor({
     chat: openaiChat({
       faults: [
         { status: 400, text: /incorrect api key/i, kind: 'credentials' },
+        // The status and the code are those of a forbidden key; only the words tell them apart (seen by clients since 2025-08).
+        { status: 403, text: /violates usage guidelines/i, kind: 'content_policy' },
         { status: 400, text: /maximum prompt length/i, kind: 'context_length' },
         { text: /used all available credits|spending limit/i, kind: 'quota' },
       ],

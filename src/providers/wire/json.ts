@@ -9,8 +9,10 @@ export function isObject(value: unknown): value is JsonObject {
 
 export const objectOf = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+/** More than any model reads or writes: a count beyond it is a vendor's mistake, and money must not move by it. */
+const countMax = 1e9;
 export const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  Number.isInteger(value) && typeof value === 'number' && value >= 0 && value <= countMax ? value : undefined;
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one character a byte: good for structure, not for reading. */

@@ -29,7 +29,7 @@ const shared: readonly FaultRule[] = [
   { text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|moderation|flagged/i, kind: 'content_policy' },
   { code: /context_length|exceed_context|too_many_prompt_tokens|tokens_too_long|prompt_too_long/i, kind: 'context_length' },
   {
-    text: /context.{0,8}length|maximum context|context (window|size)|prompt is too long|too many tokens|token count .{0,40}exceeds|reduce the length|too large for model|input is too long|total length of all messages/i,
+    text: /context.{0,8}length|maximum context|context (window|size)|prompt is too long|too many tokens|token count .{0,40}exceeds|reduce the length|too large for model|input is too long|total length of all messages|inputs`? tokens \+ `?max_new_tokens/i,
     kind: 'context_length',
   },
   { status: 401, kind: 'credentials' },
@@ -49,6 +49,9 @@ const shared: readonly FaultRule[] = [
   { status: 408, kind: 'timeout' },
   { status: 504, kind: 'timeout' },
   { status: 424, kind: 'server_error' },
+  // No request asks for these: the address is wrong, or what stands before the vendor is.
+  { status: 405, kind: 'protocol' },
+  { status: 407, kind: 'protocol' },
 ];
 
 /** The vendor's error in any of its shapes: `{error: {…}}`, `{error: "…", code}`, `{detail}`, `{message, type}`, `{base_resp}`, `{object: "error"}`. */
@@ -92,6 +95,7 @@ function kindOf(status: number, refused: Refused, quirks: Quirks): FaultKind {
   // A server that failed does not know why: only codes that say so make it anything else.
   const rules = status >= 500 ? shared.filter((rule) => rule.code || rule.status) : shared;
   for (const rule of rules) if (fits(rule, status, refused)) return rule.kind;
+  if (status >= 200 && status < 400) return 'protocol';
   if (status === unknownStatus) return /invalid_request|invalid_params|bad_?request/i.test(refused.code) ? 'bad_request' : 'server_error';
   return status >= 500 ? 'server_error' : 'bad_request';
 }
@@ -139,13 +143,17 @@ function resetAfter(headers: Headers): number | undefined {
 }
 
 const messageMax = 1000;
+/** Of a longer text no more is looked at: what a client wrote may come back in it, and must not cost everybody's time. */
+const lookedAtMax = 4 * messageMax;
 
 /** The vendor's words without what is ours alone: keys, organisations, account ids. */
 export function sanitise(message: string): string {
   const clean = message
+    .slice(0, lookedAtMax)
     .replace(/\b(?:sk|gsk|xai|pplx|csk|fw|hf|nvapi|tgp|key|ak|bce-v3|ABSK)[-_/](?=[\w*.\-/]*[\d*])[\w*.\-/]{6,}/gi, '***')
     .replace(/\b(?:org|proj|user|acct|project)[-_](?=[A-Za-z]*[\dA-Z])[A-Za-z0-9]{8,}/g, '***')
     .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
+    .replace(/\b(team|api key id):? +[\da-f]{8}-[\da-f-]{27}/gi, '$1: ***')
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')
     .trim();
   return clean.length > messageMax ? `${clean.slice(0, messageMax)}…` : clean;
@@ -153,7 +161,7 @@ export function sanitise(message: string): string {
 
 function plainMessage(status: number, reply: string): string {
   if (!/^\s*</.test(reply)) return reply.trim() === '' ? `status ${status} without a body` : reply;
-  const title = /<title[^>]*>([^<]*)/i.exec(reply)?.[1]?.trim();
+  const title = /<title[^>]*>([^<]*)/i.exec(reply.slice(0, lookedAtMax))?.[1]?.trim();
   return `status ${status} with an HTML page${title ? ` (${title})` : ''}`;
 }
 

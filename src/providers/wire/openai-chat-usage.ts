@@ -23,6 +23,9 @@ function countsOf(usage: JsonObject): Counts | undefined {
   const prompt = countOf(usage['prompt_tokens']);
   const completion = countOf(usage['completion_tokens']);
   if (prompt === undefined && completion === undefined) return undefined;
+  // Half a count is none: what is not told at all is zero, what is told and cannot be is not.
+  if (prompt === undefined && usage['prompt_tokens'] != null) return undefined;
+  if (completion === undefined && usage['completion_tokens'] != null) return undefined;
   const cached = cachedOf(usage);
   const reasoning = countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
   const total = countOf(usage['total_tokens']);

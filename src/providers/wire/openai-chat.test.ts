@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Call } from '../adapter.ts';
 import { azure } from '../vendors/azure.ts';
 import { openai } from '../vendors/openai.ts';
+import { perplexity } from '../vendors/perplexity.ts';
 import { durationMs, sanitise } from './openai-chat-fault.ts';
 import { openaiChat } from './openai-chat.ts';
 import { readUsage } from './openai-chat-usage.ts';
@@ -275,6 +276,22 @@ describe('usage', () => {
     for (const nothing of ['null', '{}', '[]', '"x"', '{"prompt_tokens":null}', '{"prompt_tokens":-1}'])
       expect(readUsage(nothing)).toBeUndefined();
   });
+
+  it('is nothing when a count is none: negative, a fraction, more than any model reads', () => {
+    for (const count of ['-1', '5.5', '1e308', '1e400', '9e15', '9007199254740993123', '1000000001', '"5"', '[]', 'true']) {
+      expect(readUsage(`{"prompt_tokens":${count},"completion_tokens":1,"total_tokens":2}`), count).toBeUndefined();
+      expect(readUsage(`{"prompt_tokens":1,"completion_tokens":${count},"total_tokens":2}`), count).toBeUndefined();
+    }
+    expect(readUsage('{"prompt_tokens":1,"completion_tokens":null}')?.quantities).toEqual({ input: 1 });
+  });
+});
+
+it('Perplexity’s thinking aloud is reasoning, not answer', () => {
+  const message = { role: 'assistant', content: '<think>\nWell.\n</think>\n\nYes.' };
+  const reply = Buffer.from(JSON.stringify({ id: 'p', choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+  const read = perplexity.speaks.chat?.read(reply, 'application/json', callOf({ model: 'public' }, whole));
+  if (read === undefined || !('body' in read)) throw new Error('no answer');
+  expect(JSON.parse(read.body.toString('utf8')).choices[0].message).toMatchObject({ content: 'Yes.', reasoning_content: 'Well.\n' });
 });
 
 describe('a refusal', () => {
