@@ -124,19 +124,3 @@ test('keys and access tokens are proof by themselves', () => {
   expect(vertex.authorizer?.('AIzaKey', means)).toBeUndefined();
   expect(vertex.authorizer?.(undefined, means)).toBeUndefined();
 });
-
-const file = '{"project_id":"p-1","private_key":"k"}';
-const path = '/models/gemini-2.5-pro:generateContent';
-
-test.each([
-  ['https://aiplatform.googleapis.com', file, `/v1/projects/p-1/locations/global/publishers/google${path}`],
-  ['https://us-central1-aiplatform.googleapis.com/', file, `/v1/projects/p-1/locations/us-central1/publishers/google${path}`],
-  ['https://europe-west4-aiplatform.googleapis.com/v1beta1', file, `/v1beta1/projects/p-1/locations/europe-west4/publishers/google${path}`],
-  ['https://host/v1/projects/x/locations/y', file, `/v1/projects/x/locations/y/publishers/google${path}`],
-  ['https://host/v1/projects/x/locations/y/publishers/google', 'ya29.t', `/v1/projects/x/locations/y/publishers/google${path}`],
-  ['https://aiplatform.googleapis.com', 'AIzaKey', `/v1/publishers/google${path}`],
-])('%s with %.12s is reached at its place', (base, secret, expected) => {
-  const home = new URL(vertex.home?.(base, secret) ?? base).pathname;
-  expect(home + (vertex.place?.(home, path, 'gemini-2.5-pro') ?? path)).toBe(expected);
-  expect(home + (vertex.place?.(home, '/endpoints/1:generateContent', 'endpoints/1') ?? '')).toBe(`${home}/endpoints/1:generateContent`);
-});

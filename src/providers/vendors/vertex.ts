@@ -1,9 +1,35 @@
 import { googleCredentials, tokenAuthorizer } from '../google-token.ts';
+import type { Adapter, Call } from '../adapter.ts';
+import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { geminiChat } from '../wire/gemini.ts';
+import { isObject, parse } from '../wire/json.ts';
 import { bearer, defineVendor } from '../vendor.ts';
 
 /** Access tokens as `gcloud auth print-access-token` prints them; other words are keys of express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode, 2026-08). */
 const accessToken = /^ya29\./;
+
+/** Claude as Vertex sells it (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08): version in the body, model in the path, bytes instead of addresses. */
+const claude = anthropicMessages({
+  bodyVersion: 'vertex-2023-10-16',
+  path: (model, stream) => `/publishers/anthropic/models/${encodeURIComponent(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`,
+  fetches: false,
+  structured: false,
+});
+
+const of = (call: Call): Adapter => (/^claude-/.test(call.upstreamModel) ? claude : geminiChat);
+
+/** Each publisher's models speak as they do at home. */
+const chat: Adapter = {
+  ask: (call) => of(call).ask(call),
+  read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+  stream: (call) => of(call).stream(call),
+  collect: (call) => of(call).collect(call),
+  fault(status, headers, reply) {
+    // Google refuses in its own words whosever model was asked for; a publisher's words mark themselves.
+    const body = parse(reply);
+    return (isObject(body) && body['type'] === 'error' ? claude : geminiChat).fault(status, headers, reply);
+  },
+};
 
 /**
  * `https://LOCATION-aiplatform.googleapis.com` is enough where the secret is a credentials file that names its project. An address that names
@@ -11,8 +37,8 @@ const accessToken = /^ya29\./;
  */
 function home(baseUrl: string, secret: string | undefined): string {
   const url = new URL(baseUrl);
-  const path = url.pathname.replace(/\/+$/, '');
-  if (path.includes('/projects/')) return baseUrl;
+  const path = url.pathname.replace(/(?:\/publishers\/[^/]*)?\/*$/, '');
+  if (path.includes('/projects/')) return url.origin + path;
   const project = googleCredentials(secret)?.project;
   const location = /^([a-z]+-[a-z]+\d+)-aiplatform\./.exec(url.hostname)?.[1] ?? 'global';
   return `${url.origin}${path || '/v1'}${project === undefined ? '' : `/projects/${encodeURIComponent(project)}/locations/${location}`}`;
@@ -31,6 +57,6 @@ export const vertex = defineVendor({
     return credentials && tokenAuthorizer(credentials, means);
   },
   home,
-  place: (prefix, path) => (prefix.includes('/publishers/') || !path.startsWith('/models/') ? path : `/publishers/google${path}`),
-  speaks: { chat: geminiChat },
+  place: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
+  speaks: { chat },
 });
