@@ -45,9 +45,12 @@ export function thinkingFor(
   if (traits.thinking === 'none') return { on: false };
   if (traits.thinking === 'budget') {
     if (!wish || wish.effort === 'none' || forced || interrupted || maxTokens <= budgetMin) return { on: false };
-    // The limit counts thinking, too: some of it stays for the answer.
-    const wanted = wish.budget ?? budgets[wish.effort] ?? budgetMin;
-    const budget = Math.max(budgetMin, Math.min(wanted, Math.floor(maxTokens * 0.8)));
+    // The limit counts thinking, too: some of it stays for the answer, unless the client has divided it itself.
+    const wanted = Math.min(
+      wish.budget ?? budgets[wish.effort] ?? budgetMin,
+      Math.floor(maxTokens * (wish.budget === undefined ? 0.8 : 1)),
+    );
+    const budget = Math.max(budgetMin, Math.min(wanted, maxTokens - 1));
     return { thinking: { type: 'enabled', budget_tokens: budget }, on: true };
   }
   if (forced && traits.rest === 'disabled') return { thinking: { type: 'disabled' }, on: false };
