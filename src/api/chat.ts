@@ -12,9 +12,9 @@ import {
   refuseType,
   requiredString,
 } from './check.ts';
-import { errorEvent } from './errors.ts';
+import { chatEnvelope } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
-import { checkMessages, textOf } from './messages.ts';
+import { checkMessages, textOf } from './chat-messages.ts';
 
 /** Answers to one request at most, as in the convention. */
 const choicesMax = 128;
@@ -22,7 +22,12 @@ const stopsMax = 4;
 const topLogprobsMax = 20;
 
 /** How a chat completion ends. */
-export const chatFormat: ClientFormat = { done: 'data: [DONE]\n\n', keepAlive: ': keep-alive\n\n', errorEvent, limitHeaders };
+export const chatFormat: ClientFormat = {
+  done: 'data: [DONE]\n\n',
+  keepAlive: ': keep-alive\n\n',
+  errorEvent: chatEnvelope.event,
+  limitHeaders,
+};
 
 /** POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
 export function parseChat(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {

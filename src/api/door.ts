@@ -6,6 +6,7 @@ import { LimitReached } from '../gateway/admit.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { Reply } from '../http/reply.ts';
+import { chatConvention, type Convention } from './convention.ts';
 import { sendRefusal, statusOf } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
 
@@ -21,12 +22,15 @@ export interface Visit {
   readonly principal: Principal;
   readonly request: FastifyRequest;
   readonly reply: Reply;
+  readonly convention: Convention;
 }
 
 /** An endpoint is a row. `handle` may throw a Refusal as long as nothing was sent. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** That of chat, when absent. */
+  readonly convention?: Convention;
   readonly handle: (visit: Visit) => void | Promise<void>;
 }
 
@@ -34,7 +38,7 @@ const cors = [
   'access-control-allow-origin',
   '*',
   'access-control-expose-headers',
-  'x-request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens',
+  'x-request-id, request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens',
 ];
 const preflight = [
   'access-control-allow-methods',
@@ -65,8 +69,8 @@ export async function openDoor(
     (scope, _options, done) => {
       scope.decorateRequest('visit', null);
       scope.addHook('onRequest', door.enter);
-      for (const { method, path, handle } of endpoints)
-        scope.route({ method, url: path, handler: (request, reply) => door.serve(request, reply, handle) });
+      for (const { method, path, handle, convention = chatConvention } of endpoints)
+        scope.route({ method, url: path, config: { convention }, handler: (request, reply) => door.serve(request, reply, handle) });
       scope.setNotFoundHandler((request, reply) => door.serve(request, reply, door.unknown));
       scope.setErrorHandler((error, request, reply) => door.broken(error, request, reply));
       done();
@@ -79,6 +83,9 @@ export async function openDoor(
 declare module 'fastify' {
   interface FastifyRequest {
     visit: Visit | null;
+  }
+  interface FastifyContextConfig {
+    convention?: Convention;
   }
 }
 
@@ -100,35 +107,27 @@ class Door implements OpenDoor {
 
   /** Before the body is read: strangers cannot make us hold one. */
   readonly enter = (request: FastifyRequest, fastifyReply: FastifyReply, done: () => void): void => {
-    const id = requestId();
+    const id = requestId(this.#parts.clock.now());
+    const convention = request.routeOptions.config.convention ?? this.#conventionAt(request);
     const reply = new Reply(fastifyReply.raw, [...cors, 'x-request-id', id]);
+    if (convention.idHeader !== undefined) reply.header(convention.idHeader, id);
     if (request.method === 'OPTIONS') {
       fastifyReply.hijack();
       for (let i = 0; i + 1 < preflight.length; i += 2) reply.header(preflight[i] ?? '', preflight[i + 1] ?? '');
       reply.whole(204, 'text/plain', '');
       return;
     }
-    if (!this.open)
-      return this.#turnAway(
-        id,
-        request,
-        fastifyReply,
-        reply,
-        refusal('unavailable', { why: 'this node is shutting down', id }, unavailableRetryMs),
-      );
-    const secret = bearer(request.headers.authorization);
-    if (secret === undefined) return this.#turnAway(id, request, fastifyReply, reply, refusal('missing_api_key'));
+    const turnAway = (why: Refusal): void => {
+      fastifyReply.hijack();
+      this.#refuse({ id, request, reply, convention }, why);
+    };
+    if (!this.open) return turnAway(refusal('unavailable', { why: 'this node is shutting down', id }, unavailableRetryMs));
+    const secret = convention.credential(request.headers);
+    if (secret === undefined) return turnAway(refusal('missing_api_key'));
     const admitted = (known: Principal | 'unknown' | 'unavailable'): void => {
-      if (known === 'unavailable')
-        return this.#turnAway(
-          id,
-          request,
-          fastifyReply,
-          reply,
-          refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs),
-        );
-      if (known === 'unknown') return this.#turnAway(id, request, fastifyReply, reply, refusal('invalid_api_key', { key: masked(secret) }));
-      request.visit = { id, principal: known, request, reply };
+      if (known === 'unavailable') return turnAway(refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs));
+      if (known === 'unknown') return turnAway(refusal('invalid_api_key', { key: masked(secret) }));
+      request.visit = { id, principal: known, request, reply, convention };
       done();
     };
     const known = this.#parts.keyring.known(secret);
@@ -136,9 +135,10 @@ class Door implements OpenDoor {
     else void this.#parts.keyring.lookUp(secret).then(admitted);
   };
 
-  #turnAway(id: string, request: FastifyRequest, fastifyReply: FastifyReply, reply: Reply, why: Refusal): void {
-    fastifyReply.hijack();
-    this.#refuse(id, request, reply, why);
+  /** Of a request that no endpoint takes: that of the endpoint whose path it is, in another method. */
+  #conventionAt(request: FastifyRequest): Convention {
+    const path = pathOf(request);
+    return this.#endpoints.find((endpoint) => matches(`/v1${endpoint.path}`, path))?.convention ?? chatConvention;
   }
 
   /** Runs an endpoint on a hijacked response: from here on the answer is ours alone. */
@@ -174,7 +174,7 @@ class Door implements OpenDoor {
   }
 
   readonly unknown = ({ request }: Visit): never => {
-    const path = request.url.split('?', 1)[0] ?? request.url;
+    const path = pathOf(request);
     const allowed = this.#endpoints.filter((endpoint) => matches(`/v1${endpoint.path}`, path)).map((endpoint) => endpoint.method);
     if (allowed.length > 0) refuse('method_not_supported', { method: request.method, path, allowed: allowed.join(' or ') });
     refuse('unknown_url', { method: request.method, path });
@@ -188,22 +188,25 @@ class Door implements OpenDoor {
     this.#failed(visit, bodyRefusal(error, this.#bodyBytesMax) ?? error);
   };
 
-  #failed({ id, request, reply }: Visit, error: unknown): void {
-    if (error instanceof Refusal) return this.#refuse(id, request, reply, error);
+  #failed(visit: Visit, error: unknown): void {
+    const { id, reply } = visit;
+    if (error instanceof Refusal) return this.#refuse(visit, error);
     if (error instanceof LimitReached) {
       limitHeaders(error.overrun, reply);
-      return this.#refuse(id, request, reply, limitRefusal(error));
+      return this.#refuse(visit, limitRefusal(error));
     }
     this.#log.bug(id, error);
     if (reply.started) reply.destroy();
-    else this.#refuse(id, request, reply, refusal('server_error', { id }));
+    else this.#refuse(visit, refusal('server_error', { id }));
   }
 
-  #refuse(id: string, request: FastifyRequest, reply: Reply, why: Refusal): void {
-    this.#log.refused(id, statusOf(why), why.refusal, request.method, request.url.split('?', 1)[0] ?? '');
-    sendRefusal(reply, why);
+  #refuse({ id, request, reply, convention }: Omit<Visit, 'principal'>, why: Refusal): void {
+    this.#log.refused(id, statusOf(why), why.refusal, request.method, pathOf(request));
+    sendRefusal(reply, why, convention.envelope, id);
   }
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? url;
 
 function limitRefusal({ overrun, requested }: LimitReached): Refusal {
   const seconds = Math.max(1, Math.ceil(overrun.retryAfterMs / 1_000));
@@ -218,13 +221,6 @@ function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
     return refusal('malformed_json', { why: 'its length is not what content-length says.' });
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type', { got: 'none' });
   return undefined;
-}
-
-/** The credential of `Authorization: Bearer …`, the scheme in any case. */
-function bearer(header: string | undefined): string | undefined {
-  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
-  const secret = header.slice(7).trim();
-  return secret === '' ? undefined : secret;
 }
 
 /** Enough of a wrong key to recognise it, too little to use it. */

@@ -2,7 +2,9 @@ import type { Parts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
+import { messagesConvention } from './convention.ts';
 import type { Endpoint, Visit } from './door.ts';
+import { messagesFormat, parseMessages } from './messages-endpoint.ts';
 import { getModel, listModels } from './models.ts';
 
 /** The interface, row by row. */
@@ -14,6 +16,15 @@ export function endpointsOf(parts: Parts): readonly Endpoint[] {
       handle: ({ id, principal, request, reply }: Visit) => {
         const { body, bytes } = parseJson(request.body, request.headers['content-type']);
         return run(parts, parseChat(id, principal, body, bytes), reply, chatFormat);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/messages',
+      convention: messagesConvention,
+      handle: ({ id, principal, request, reply }) => {
+        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+        return run(parts, parseMessages(id, principal, request.headers, body, bytes), reply, messagesFormat);
       },
     },
     {

@@ -1,18 +1,52 @@
 import { type Refusal, refusals } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
 
-/** The one error shape of the interface: always these four members. */
-function envelope(refusal: Refusal): string {
+/** How one convention writes what the table of refusals says: as the body of an answer, and as an event in a stream that has begun. */
+export interface Envelope {
+  /** JSON text. */
+  body(refusal: Refusal, requestId: string): string;
+  /** The stream ends after it, without its end mark. Latin1: one character a byte. */
+  event(refusal: Refusal, requestId: string): string;
+}
+
+const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+
+/** Of chat, and of whatever has no convention of its own: always these four members. */
+const chatBody: Envelope['body'] = (refusal) => {
   const { type, code } = refusals[refusal.refusal];
   return JSON.stringify({ error: { message: refusal.message, type, param: refusal.param, code } });
-}
+};
+export const chatEnvelope: Envelope = {
+  body: chatBody,
+  event: (refusal, requestId) => bytesOf(`data: ${chatBody(refusal, requestId)}\n\n`),
+};
+
+/** Types by status (platform.claude.com/docs/en/api/errors, 2026-11). */
+const messagesTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  503: 'overloaded_error',
+};
+
+/** Of `/v1/messages`: the parameter's name is in the message, and the request's id in the body. */
+const messagesBody: Envelope['body'] = (refusal, requestId) => {
+  const type = refusal.refusal === 'insufficient_quota' ? 'billing_error' : (messagesTypes[statusOf(refusal)] ?? 'invalid_request_error');
+  return JSON.stringify({ type: 'error', error: { type, message: refusal.message }, request_id: requestId });
+};
+export const messagesEnvelope: Envelope = {
+  body: messagesBody,
+  event: (refusal, requestId) => bytesOf(`event: error\ndata: ${messagesBody(refusal, requestId)}\n\n`),
+};
 
 export function statusOf(refusal: Refusal): number {
   return refusals[refusal.refusal].status;
 }
 
 /** Sends the refusal as the whole answer. */
-export function sendRefusal(reply: Reply, refusal: Refusal): void {
+export function sendRefusal(reply: Reply, refusal: Refusal, envelope: Envelope, requestId: string): void {
   const status = statusOf(refusal);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="API"');
   if (refusal.retryAfterMs !== undefined) {
@@ -21,10 +55,5 @@ export function sendRefusal(reply: Reply, refusal: Refusal): void {
   }
   // SDKs repeat every 429 by themselves; an empty balance does not fill by asking again.
   if (refusal.refusal === 'insufficient_quota') reply.header('x-should-retry', 'false');
-  reply.whole(status, 'application/json', envelope(refusal));
-}
-
-/** The refusal inside a stream that has begun. The stream ends after it, without its end mark. Latin1: one character a byte. */
-export function errorEvent(refusal: Refusal): string {
-  return Buffer.from(`data: ${envelope(refusal)}\n\n`, 'utf8').toString('latin1');
+  reply.whole(status, 'application/json', envelope.body(refusal, requestId));
 }

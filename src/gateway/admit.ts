@@ -1,7 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import { type Media, outputTokensFor, worstCase } from '../catalog/price.ts';
-import type { Offer } from '../catalog/snapshot.ts';
+import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { Overrun, Pass } from '../limits/contract.ts';
 import type { Parts } from './parts.ts';
 import type { ClientRequest } from './request.ts';
@@ -37,7 +37,7 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
   const textTokens = Math.ceil((request.bytes.length - request.mediaBytes) / bytesPerToken);
   const media = request.mediaCount === 0 ? noMedia : { inputTokens: request.mediaCount * tokensPerMedium, output: false };
   const inputTokens = textTokens + media.inputTokens;
-  const outputTokens = (request.outputTokensAsked ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
+  const outputTokens = (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
   const entered = parts.limiter.enter(
     `${request.principal.userId}/${group.name}`,
     group.limits,
@@ -48,15 +48,20 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
 }
 
 function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
-  const asked = request.outputTokensAsked;
-  if (asked !== undefined && model.outputTokensMax !== undefined && asked > model.outputTokensMax) {
-    refuse('out_of_range', { param: request.outputParam, expected: `<= ${model.outputTokensMax} for the model '${model.id}'`, got: asked });
+  const { outputTokensAsked: asked, outputParam: param } = request;
+  if (param !== undefined && asked !== undefined && model.outputTokensMax !== undefined && asked > model.outputTokensMax) {
+    refuse('out_of_range', { param, expected: `<= ${model.outputTokensMax} for the model '${model.id}'`, got: asked });
   }
   if (request.media.size === 0 || model.modalities === undefined) return;
   for (const [content, param] of request.media) {
     if (!model.modalities.in.includes(content))
       refuse('unsupported_content', { model: model.id, content, param, accepted: model.modalities.in.join(', ') });
   }
+}
+
+/** The output tokens that the client asked for, at most those that the model can write. */
+export function outputLimit({ outputTokensAsked: asked }: ClientRequest, { outputTokensMax: most }: Model): number | undefined {
+  return asked === undefined || most === undefined ? asked : Math.min(asked, most);
 }
 
 /** Thrown with the limits' own figures, so that the answer can carry them as headers. */

@@ -61,7 +61,7 @@ export class Attempt implements UpstreamListener {
     const ask = this.#adapter.ask(this.#call);
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
     const path = lane.place(ask.path, this.#call.upstreamModel);
-    const signed = { path, headers: { ...ask.headers, ...lane.sign }, body: ask.body };
+    const signed = { path, headers: { ...lane.sign, ...ask.headers }, body: ask.body };
     if (lane.authorize === undefined) lane.upstream.post(signed, times, this.upstreamCall);
     else this.#prove(lane.upstream, lane.authorize, signed, times);
   }

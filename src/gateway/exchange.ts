@@ -4,7 +4,7 @@ import { costOf } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Call } from '../providers/adapter.ts';
-import type { Admitted } from './admit.ts';
+import { type Admitted, outputLimit } from './admit.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClientFormat } from './client-format.ts';
 import type { Parts } from './parts.ts';
@@ -97,6 +97,7 @@ export class Exchange implements Running, Watched {
 
   callFor(candidate: Candidate, streamUpstream: boolean): Call {
     const { request } = this;
+    const limit = outputLimit(request, this.admitted.offer.model);
     return {
       body: request.body,
       bytes: request.bytes,
@@ -105,7 +106,8 @@ export class Exchange implements Running, Watched {
       stream: request.stream,
       includeUsage: request.includeUsage,
       streamUpstream,
-      outputTokensMax: undefined,
+      outputTokensMax: limit === request.outputTokensAsked ? undefined : limit,
+      ...(request.headers === undefined ? {} : { clientHeaders: request.headers }),
       answerId: request.answerId,
       created: Math.floor(this.reservedAt / 1_000),
     };

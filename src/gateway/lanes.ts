@@ -2,6 +2,7 @@ import type { Capability } from '../base/capability.ts';
 import type { Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
 import type { Adapter, Authorize, Means, Vendor } from '../providers/adapter.ts';
+import { adaptersOf } from '../providers/bridges/index.ts';
 
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
 
@@ -50,11 +51,12 @@ export class Lanes {
     if (vendor === undefined || baseUrl === undefined)
       throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
     const upstream = new Upstream(vendor.home?.(baseUrl, channel.secret) ?? baseUrl, this.#limits);
+    const adapters = adaptersOf(vendor);
     const lane: Lane = {
       upstream,
       sign: vendor.sign(channel.secret),
       authorize: vendor.authorizer?.(channel.secret, this.#means),
-      adapter: (capability) => vendor.speaks[capability],
+      adapter: (capability) => adapters[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
     };
     this.#lanes.set(channel.name, { channel, lane });

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import type { Capability } from '../base/capability.ts';
 
@@ -9,13 +10,15 @@ export interface ClientRequest {
   readonly model: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly bytes: Buffer;
+  /** The client's own, where its format has some that a vendor of the same format reads. */
+  readonly headers?: IncomingHttpHeaders;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** How many answers are asked for: `n`. */
   readonly choices: number;
   readonly outputTokensAsked: number | undefined;
-  /** The name of the parameter that said so. */
-  readonly outputParam: string;
+  /** The name of the parameter that said so. Undefined where every request must say one: then more than the model can write is no mistake. */
+  readonly outputParam: string | undefined;
   /** What the client's content consists of beside text: modality → the parameter where it first occurs. */
   readonly media: ReadonlyMap<string, string>;
   /** How many pieces of media there are, and how many of the body's bytes they take: they are not text to be counted. */

@@ -159,14 +159,14 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
 }
 
 async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
-  const quantities = meter.quantities ?? (await countedStream(exchange, meter.outputBytes));
+  const quantities = meter.quantities ?? (await countedStream(exchange, meter));
   const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
   if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) exchange.reply.end(tail + exchange.format.done);
   return outcome;
 }
 
 async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: StreamReceiver | undefined): Promise<Outcome> {
-  const quantities = meter.finished && meter.quantities !== undefined ? meter.quantities : await countedStream(exchange, meter.outputBytes);
+  const quantities = meter.finished && meter.quantities !== undefined ? meter.quantities : await countedStream(exchange, meter);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
     return concludeWhole(exchange, { ...answer, quantities }, 'length');

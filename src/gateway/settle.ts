@@ -1,6 +1,7 @@
 import type { Quantities } from '../base/quantities.ts';
 import { costOf, inputTokens, type PriceLine } from '../catalog/price.ts';
 import type { Settled } from '../ledger/contract.ts';
+import type { StreamMeter } from '../providers/adapter.ts';
 import type { RecordValues } from '../usage/record.ts';
 import { countTokens, tokensOfBytes } from './count.ts';
 import type { Exchange } from './exchange.ts';
@@ -26,8 +27,8 @@ export async function countedAnswer(exchange: Exchange, outputText: string): Pro
 }
 
 /** The same for a stream, whose text was not kept. */
-export async function countedStream(exchange: Exchange, outputBytes: number): Promise<Quantities> {
-  return { input: await inputCount(exchange), output: tokensOfBytes(outputBytes) };
+export async function countedStream(exchange: Exchange, { input, outputBytes }: StreamMeter): Promise<Quantities> {
+  return { ...(input ?? { input: await inputCount(exchange) }), output: tokensOfBytes(outputBytes) };
 }
 
 async function inputCount(exchange: Exchange): Promise<number> {
@@ -83,4 +84,3 @@ function linesText(lines: readonly PriceLine[]): string {
   for (const line of lines) text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},"${line.rate}","${line.cost}"]`;
   return `[${text}]`;
 }
-

@@ -21,8 +21,10 @@ export interface Call {
   readonly includeUsage: boolean;
   /** Ask the vendor for a stream: always when `stream`, and for whole answers when money is short (till.md §5). */
   readonly streamUpstream: boolean;
-  /** Set only when the reserve pays for fewer output tokens than the client (or the model) would allow: then this is the vendor's limit. */
+  /** Set only when the vendor's limit has to be lower than the client's: the model cannot write so much, or the reserve cannot pay for it. */
   readonly outputTokensMax: number | undefined;
+  /** The client's headers, in formats where some of them belong to the request. */
+  readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>>;
   /** Id of the answer: `chatcmpl-…`. */
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */
@@ -48,6 +50,8 @@ export interface Answer {
 export interface StreamMeter {
   /** The vendor's own count, as soon as it has told it. */
   quantities: Quantities | undefined;
+  /** The vendor's count of the input, where it tells it before the answer: a cut stream is charged by this and by what was delivered. */
+  input?: Quantities | undefined;
   /** Bytes of text, reasoning and tool arguments delivered so far: the measure of progress, and of the charge when there is no count. */
   outputBytes: number;
   /** The client was given its finish reason. */
@@ -92,6 +96,9 @@ export interface Adapter {
   collect(call: Call): StreamCollector;
   fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): Fault;
 }
+
+/** A question that costs nothing and is answered at once: how many tokens a request has. `body` is the client's answer. */
+export type Inquiry = Pick<Adapter, 'ask' | 'read' | 'fault'>;
 
 export function isFault(result: Answer | Fault): result is Fault {
   return 'kind' in result;
@@ -142,4 +149,6 @@ export interface Vendor {
   /** Environment variables that make a channel when there is no configuration. */
   readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
   readonly speaks: Readonly<Partial<Record<Capability, Adapter>>>;
+  /** Counts the tokens of a request to this capability. */
+  readonly counts?: Readonly<Partial<Record<Capability, Inquiry>>>;
 }

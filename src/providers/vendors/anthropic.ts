@@ -1,4 +1,5 @@
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
+import { anthropicCount, anthropicNative } from '../wire/anthropic-native.ts';
 import { defineVendor } from '../vendor.ts';
 
 /** The version that every current model takes (platform.claude.com/docs/en/api/versioning, 2026-11). */
@@ -9,5 +10,6 @@ export const anthropic = defineVendor({
   baseUrl: 'https://api.anthropic.com/v1',
   env: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
   sign: (secret) => ({ 'anthropic-version': version, ...(secret ? { 'x-api-key': secret } : {}) }),
-  speaks: { chat: anthropicMessages() },
+  speaks: { chat: anthropicMessages(), messages: anthropicNative },
+  counts: { messages: anthropicCount },
 });

@@ -1,0 +1,96 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../accounts/principal.ts';
+import { refuse } from '../base/refusal.ts';
+import type { ClientFormat } from '../gateway/client-format.ts';
+import type { ClientRequest } from '../gateway/request.ts';
+import {
+  type Body,
+  isObject,
+  optionalArray,
+  optionalBoolean,
+  optionalInteger,
+  optionalNumber,
+  optionalObject,
+  refuseType,
+  requiredString,
+} from './check.ts';
+import { messagesEnvelope } from './errors.ts';
+import { limitHeaders } from './limit-headers.ts';
+import { checkConversation, textOf } from './messages-content.ts';
+
+/** How a message ends: the event that says so is held back until the charge is committed. Pings keep a stream open. */
+export const messagesFormat: ClientFormat = {
+  done: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  errorEvent: messagesEnvelope.event,
+  limitHeaders,
+};
+
+/** POST /v1/messages: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+export function parseMessages(id: string, principal: Principal, headers: IncomingHttpHeaders, body: Body, bytes: Buffer): ClientRequest {
+  const asked = parseQuestion(id, principal, headers, body, bytes);
+  if (body['max_tokens'] === undefined || body['max_tokens'] === null) refuse('missing_parameter', { param: 'max_tokens' });
+  checkSampling(body);
+  return {
+    ...asked,
+    stream: optionalBoolean(body, 'stream') ?? false,
+    outputTokensAsked: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+/** POST /v1/messages/count_tokens: the same without what concerns the answer. */
+export function parseQuestion(id: string, principal: Principal, headers: IncomingHttpHeaders, body: Body, bytes: Buffer): ClientRequest {
+  const model = requiredString(body, 'model');
+  const media = checkConversation(body);
+  checkTools(body);
+  const thinking = optionalObject(body, 'thinking');
+  if (thinking !== undefined && typeof thinking['type'] !== 'string') refuseType('thinking.type', 'a string', thinking['type']);
+  optionalObject(body, 'output_config');
+  return {
+    id,
+    principal,
+    capability: 'messages',
+    model,
+    body,
+    bytes,
+    headers,
+    stream: false,
+    includeUsage: true,
+    choices: 1,
+    outputTokensAsked: undefined,
+    outputParam: undefined,
+    media: media.kinds,
+    mediaCount: media.count,
+    mediaBytes: media.bytes,
+    text: () => textOf(body),
+    answerId: `msg_${id.slice(4)}`,
+  };
+}
+
+function checkSampling(body: Body): void {
+  optionalNumber(body, 'temperature', 0, 1);
+  optionalNumber(body, 'top_p', 0, 1);
+  optionalInteger(body, 'top_k', 0, Number.MAX_SAFE_INTEGER);
+  optionalObject(body, 'metadata');
+  for (const [i, stop] of (optionalArray(body, 'stop_sequences') ?? []).entries())
+    if (typeof stop !== 'string') refuseType(`stop_sequences[${i}]`, 'a string', stop);
+}
+
+const choices = ['auto', 'any', 'tool', 'none'];
+
+function checkTools(body: Body): void {
+  for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
+    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
+    // Toolsets go by other members than a name.
+    if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') continue;
+    if (typeof tool['name'] !== 'string') refuseType(`tools[${i}].name`, 'a string', tool['name']);
+    if (!isObject(tool['input_schema'])) refuseType(`tools[${i}].input_schema`, 'an object', tool['input_schema']);
+  }
+  const choice = optionalObject(body, 'tool_choice');
+  if (choice === undefined) return;
+  const { type, name } = choice;
+  if (typeof type !== 'string') refuseType('tool_choice.type', 'a string', type);
+  if (!choices.includes(type))
+    refuse('invalid_value', { param: 'tool_choice.type', why: `'${type}' is not one of ${choices.join(', ')}.` });
+  if (type === 'tool' && typeof name !== 'string') refuseType('tool_choice.name', 'a string', name);
+}

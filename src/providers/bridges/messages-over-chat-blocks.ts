@@ -1,0 +1,117 @@
+import { jsonText } from '../../base/json-edit.ts';
+import type { Call } from '../adapter.ts';
+import { messageUsage } from '../wire/messages-usage.ts';
+import { parse } from '../wire/json.ts';
+import { messageHead } from './messages-over-chat-answer.ts';
+
+interface ToolUse {
+  readonly block: number;
+  /** What came of its arguments. */
+  args: string;
+  open: boolean;
+}
+
+/**
+ * Writes the content blocks of a streamed message (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11): `latin1` text, one block
+ * open at a time. Only calls whose arguments arrive interleaved are open beside each other. The start goes out with the first block.
+ */
+export class MessageBlocks {
+  readonly #call: Call;
+  readonly #calls = new Map<number, ToolUse>();
+  #started = false;
+  #blocks = 0;
+  #open: 'text' | 'thinking' | undefined;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** How many tools were called. */
+  get calls(): number {
+    return this.#calls.size;
+  }
+
+  text(text: string): string {
+    return text === '' ? '' : this.#begin('text', '"text":"","citations":null') + this.#delta('text_delta', 'text', text);
+  }
+
+  thinking(text: string): string {
+    return text === '' ? '' : this.#begin('thinking', '"thinking":"","signature":""') + this.#delta('thinking_delta', 'thinking', text);
+  }
+
+  /** Signs the thinking before it, also where nothing of it was told. */
+  signature(signature: string): string {
+    const begun = this.#begin('thinking', '"thinking":"","signature":""');
+    return begun + this.#delta('signature_delta', 'signature', signature) + this.#stopOpen();
+  }
+
+  redacted(data: string): string {
+    return this.#stopOpen() + this.#start(`{"type":"redacted_thinking","data":${jsonText(data)}}`) + this.#stop(this.#blocks - 1);
+  }
+
+  call(index: number, id: string | undefined, name: string | undefined, args: string): string {
+    let out = '';
+    let call = this.#calls.get(index);
+    if (call === undefined) {
+      out += this.#stopOpen() + this.#stopCalls((one) => parse(one.args) !== undefined);
+      out += this.#start(`{"type":"tool_use","id":${jsonText(id ?? '')},"name":${jsonText(name ?? '')},"input":{}}`);
+      this.#calls.set(index, (call = { block: this.#blocks - 1, args: '', open: true }));
+    }
+    if (args === '' || !call.open) return out;
+    call.args += args;
+    return out + deltaOf(call.block, 'input_json_delta', 'partial_json', args);
+  }
+
+  /** The start, if nothing was said, and the end of what is open. */
+  close(): string {
+    return (this.#started ? '' : this.#startMessage()) + this.#stopOpen() + this.#stopCalls(() => true);
+  }
+
+  #begin(kind: 'text' | 'thinking', members: string): string {
+    if (this.#open === kind) return '';
+    const out = this.#stopOpen() + this.#stopCalls(() => true) + this.#start(`{"type":"${kind}",${members}}`);
+    this.#open = kind;
+    return out;
+  }
+
+  #delta(type: string, member: string, text: string): string {
+    return deltaOf(this.#blocks - 1, type, member, text);
+  }
+
+  #stopOpen(): string {
+    if (this.#open === undefined) return '';
+    this.#open = undefined;
+    return this.#stop(this.#blocks - 1);
+  }
+
+  #stopCalls(which: (call: ToolUse) => boolean): string {
+    let out = '';
+    for (const call of this.#calls.values()) {
+      if (!call.open || !which(call)) continue;
+      call.open = false;
+      out += this.#stop(call.block);
+    }
+    return out;
+  }
+
+  #stop(index: number): string {
+    return `event: content_block_stop\ndata: {"type":"content_block_stop","index":${index}}\n\n`;
+  }
+
+  #start(block: string): string {
+    const first = this.#started ? '' : this.#startMessage();
+    return `${first}event: content_block_start\ndata: {"type":"content_block_start","index":${this.#blocks++},"content_block":${block}}\n\n`;
+  }
+
+  #startMessage(): string {
+    this.#started = true;
+    const unfinished = { content: [], stop_reason: null, stop_sequence: null, stop_details: null, container: null };
+    const message = { ...messageHead(this.#call), ...unfinished, usage: messageUsage({}) };
+    return `event: message_start\ndata: {"type":"message_start","message":${jsonText(message)}}\n\nevent: ping\ndata: {"type":"ping"}\n\n`;
+  }
+}
+
+function deltaOf(index: number, type: string, member: string, text: string): string {
+  const delta = `{"type":"${type}","${member}":${jsonText(text)}}`;
+  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`;
+}

@@ -1,0 +1,85 @@
+import type { Quantities } from '../../base/quantities.ts';
+import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
+import { messageDelta } from '../wire/anthropic-native-stream.ts';
+import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
+import { MessageBlocks } from './messages-over-chat-blocks.ts';
+import { estimated, stopReasonOf } from './messages-over-chat-answer.ts';
+
+/** Chat chunks, which the vendor's own adapter has made regular, as the events of a message. */
+export class MessageEvents implements StreamTranslator {
+  readonly meter: StreamMeter;
+  readonly #chat: StreamTranslator;
+  readonly #blocks: MessageBlocks;
+  #finish: string | undefined;
+  #refused = false;
+  #ended = false;
+
+  constructor(call: Call, chat: StreamTranslator) {
+    this.#chat = chat;
+    this.meter = chat.meter;
+    this.#blocks = new MessageBlocks(call);
+  }
+
+  push(piece: Buffer): string {
+    return this.#translate(this.#chat.push(piece));
+  }
+
+  end(): string {
+    const out = this.#translate(this.#chat.end());
+    return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
+  }
+
+  cutShort(quantities: Quantities): string {
+    this.#finish ??= 'length';
+    return this.#translate(this.#chat.cutShort(quantities)) + this.#conclude(quantities);
+  }
+
+  #conclude(quantities: Quantities | undefined): string {
+    if (this.#ended) return '';
+    this.#ended = true;
+    const reason = this.#refused ? 'refusal' : stopReasonOf(this.#finish, this.#blocks.calls);
+    return this.#blocks.close() + messageDelta(reason, quantities ?? estimated(this.meter.outputBytes));
+  }
+
+  #translate(chunks: string): string {
+    let out = '';
+    // One event a line: the adapters write JSON without line ends.
+    for (let at = 0; at < chunks.length; ) {
+      const end = chunks.indexOf('\n', at);
+      const stop = end < 0 ? chunks.length : end;
+      if (chunks.startsWith('data: {', at)) out += this.#chunk(chunks.slice(at + 6, stop));
+      at = stop + 1;
+    }
+    return out;
+  }
+
+  #chunk(json: string): string {
+    const body = parse(utf8(json));
+    const choice = isObject(body) ? objectOf(listOf(body['choices'])[0]) : undefined;
+    if (choice === undefined) return '';
+    this.#finish = textOf(choice['finish_reason']) ?? this.#finish;
+    return this.#delta(objectOf(choice['delta']) ?? {});
+  }
+
+  #delta(delta: JsonObject): string {
+    const blocks = this.#blocks;
+    let out = '';
+    const details = listOf(delta['reasoning_details']).filter(isObject);
+    if (delta['reasoning_content']) out += blocks.thinking(textOf(delta['reasoning_content']) ?? '');
+    for (const detail of details) {
+      if (detail['type'] === 'reasoning.encrypted') out += blocks.redacted(textOf(detail['data']) ?? '');
+      else if (detail['signature']) out += blocks.signature(textOf(detail['signature']) ?? '');
+    }
+    if (delta['content']) out += blocks.text(textOf(delta['content']) ?? '');
+    if (delta['refusal']) {
+      this.#refused = true;
+      out += blocks.text(textOf(delta['refusal']) ?? '');
+    }
+    for (const call of listOf(delta['tool_calls'])) {
+      if (!isObject(call)) continue;
+      const fn = objectOf(call['function']) ?? {};
+      out += blocks.call(countOf(call['index']) ?? 0, textOf(call['id']), textOf(fn['name']), textOf(fn['arguments']) ?? '');
+    }
+    return out;
+  }
+}

@@ -1,0 +1,161 @@
+import { refuse } from '../../base/refusal.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
+import { signedDetail } from '../wire/anthropic-messages-signed.ts';
+
+/** `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, the other way round). */
+export function chatMessages(body: JsonObject, model: string): JsonObject[] {
+  const messages: JsonObject[] = [];
+  const system = instructions(body['system']);
+  if (system !== '') messages.push({ role: 'system', content: system });
+  listOf(body['messages']).forEach((message, i) => {
+    if (!isObject(message)) return;
+    const place: Place = { param: `messages[${i}].content`, model };
+    if (message['role'] === 'assistant') messages.push(assistant(message['content'], place));
+    else if (message['role'] === 'system') messages.push({ role: 'system', content: instructions(message['content']) });
+    else messages.push(...user(message['content'], place));
+  });
+  return messages;
+}
+
+/** Where content stands in the client's request, and whom it is for. */
+interface Place {
+  readonly param: string;
+  readonly model: string;
+}
+
+const within = ({ param, model }: Place, i: number): Place => ({ param: `${param}[${i}]`, model });
+
+/** Claude Code tells its version in a block of its own, with a mark that changes on each request: no other model's cache would hold. */
+const forAnthropicAlone = /^x-anthropic-billing-header:/;
+
+function instructions(system: unknown): string {
+  if (typeof system === 'string') return system;
+  const texts = listOf(system).map((block) => textOf(objectOf(block)?.['text']) ?? '');
+  return texts.filter((text) => text !== '' && !forAnthropicAlone.test(text)).join('\n\n');
+}
+
+/** Results of tools are messages of their own and come first; what else the user says follows. */
+function user(content: unknown, place: Place): JsonObject[] {
+  if (typeof content === 'string') return [{ role: 'user', content }];
+  const results: JsonObject[] = [];
+  const parts: JsonObject[] = [];
+  listOf(content).forEach((block, i) => {
+    if (!isObject(block)) return;
+    if (block['type'] !== 'tool_result') parts.push(...partsOf(block, within(place, i)));
+    else {
+      const { message, media } = toolResult(block, within(place, i));
+      results.push(message);
+      parts.push(...media);
+    }
+  });
+  return parts.length || results.length === 0 ? [...results, { role: 'user', content: joined(parts) }] : results;
+}
+
+/** Text alone is told as text: not every vendor takes parts. */
+function joined(parts: readonly JsonObject[]): unknown {
+  return parts.every((part) => part['type'] === 'text') ? parts.map((part) => part['text']).join('\n\n') : parts;
+}
+
+interface Result {
+  readonly message: JsonObject;
+  /** Chat takes text alone from a tool; the rest follows in the user's name. */
+  readonly media: readonly JsonObject[];
+}
+
+function toolResult(block: JsonObject, place: Place): Result {
+  const { tool_use_id: id, content } = block;
+  const inside: Place = { ...place, param: `${place.param}.content` };
+  const parts =
+    typeof content === 'string'
+      ? [textPart(content)]
+      : listOf(content).flatMap((part, i) => (isObject(part) ? partsOf(part, within(inside, i)) : []));
+  const text = parts.flatMap((part) => textOf(part['text']) ?? []).join('\n\n');
+  const media = parts.filter((part) => part['type'] !== 'text');
+  const told = block['is_error'] === true && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
+  return {
+    message: { role: 'tool', tool_call_id: id, content: told === '' && media.length ? '(see below)' : told },
+    media: media.length ? [textPart(`Result of the call ${String(id)}:`), ...media] : [],
+  };
+}
+
+const textPart = (text: string): JsonObject => ({ type: 'text', text });
+
+function partsOf(block: JsonObject, place: Place): JsonObject[] {
+  switch (block['type']) {
+    case 'text':
+      return block['text'] === '' ? [] : [textPart(textOf(block['text']) ?? '')];
+    case 'image':
+      return [imagePart(objectOf(block['source']) ?? {}, place)];
+    case 'document':
+      return documentParts(block, objectOf(block['source']) ?? {}, place);
+    case 'search_result': {
+      const texts = listOf(block['content']).map((part) => textOf(objectOf(part)?.['text']) ?? '');
+      return [textPart([block['title'], block['source'], ...texts].filter(Boolean).join('\n'))];
+    }
+    case 'tool_reference':
+      return [textPart(textOf(block['tool_name']) ?? '')];
+    default:
+      return unsupported(String(block['type']), place);
+  }
+}
+
+function unsupported(content: string, { param, model }: Place): never {
+  refuse('unsupported_content', { param, model, content, accepted: 'text, image, document, tool_use, tool_result' });
+}
+
+function imagePart(source: JsonObject, place: Place): JsonObject {
+  const url = urlOf(source);
+  return url === undefined ? unsupported('an image by file id as', place) : { type: 'image_url', image_url: { url } };
+}
+
+function urlOf(source: JsonObject): string | undefined {
+  if (source['type'] === 'base64') return `data:${String(source['media_type'])};base64,${String(source['data'])}`;
+  return source['type'] === 'url' ? textOf(source['url']) : undefined;
+}
+
+function documentParts(block: JsonObject, source: JsonObject, place: Place): JsonObject[] {
+  const title = textOf(block['title']);
+  const about = [title, textOf(block['context'])].filter(Boolean).join('\n');
+  const introduction = about === '' ? [] : [textPart(about)];
+  if (source['type'] === 'text') return [...introduction, textPart(textOf(source['data']) ?? '')];
+  if (source['type'] === 'content') {
+    const { content } = source;
+    if (typeof content === 'string') return [...introduction, textPart(content)];
+    const inside: Place = { ...place, param: `${place.param}.source.content` };
+    return [...introduction, ...listOf(content).flatMap((part, i) => (isObject(part) ? partsOf(part, within(inside, i)) : []))];
+  }
+  const data = urlOf(source);
+  if (data === undefined) return unsupported('a document by file id as', place);
+  return [{ type: 'file', file: { filename: title ?? 'document.pdf', file_data: data } }];
+}
+
+/** Blocks of tools that Anthropic runs itself stay between Claude and Anthropic. */
+function assistant(content: unknown, place: Place): JsonObject {
+  if (typeof content === 'string') return { role: 'assistant', content };
+  let text = '';
+  let reasoning = '';
+  const details: JsonObject[] = [];
+  const calls: JsonObject[] = [];
+  listOf(content).forEach((block, i) => {
+    if (!isObject(block)) return;
+    if (block['type'] === 'text') text += textOf(block['text']) ?? '';
+    else if (block['type'] === 'tool_use') calls.push(toolCall(block));
+    else if (block['type'] === 'thinking') {
+      const thought = textOf(block['thinking']) ?? '';
+      reasoning += thought;
+      if (block['signature']) details.push({ ...signedDetail(details.length, thought, String(block['signature'])) });
+    } else if (block['type'] === 'image' || block['type'] === 'document')
+      unsupported(`the assistant's ${block['type']} as`, within(place, i));
+  });
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length ? null : text,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(details.length ? { reasoning_details: details } : {}),
+    ...(calls.length ? { tool_calls: calls } : {}),
+  };
+}
+
+function toolCall(block: JsonObject): JsonObject {
+  return { id: block['id'], type: 'function', function: { name: block['name'], arguments: JSON.stringify(block['input'] ?? {}) } };
+}

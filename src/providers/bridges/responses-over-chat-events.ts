@@ -1,0 +1,224 @@
+import type { Quantities } from '../../base/quantities.ts';
+import { jsonText } from '../../base/json-edit.ts';
+import type { Call } from '../adapter.ts';
+import type { JsonObject } from '../wire/json.ts';
+import { responseFrame, type Standing } from './response-frame.ts';
+import { callItem, type Called, inputOf, type ItemIds, type ItemStatus, messageItem, reasoningItem, refusalPart, textPart } from './responses-over-chat-items.ts';
+
+/** Numbers the events of one stream and writes them, as `latin1` text. */
+export class Numbered {
+  /** The number of the next event. */
+  next = 0;
+
+  event(type: string, members: JsonObject): string {
+    return this.raw(type, `,${jsonText(members).slice(1, -1)}`);
+  }
+
+  /** `inside`: `,"delta":"…"`, as JSON text. */
+  raw(type: string, inside: string): string {
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.next++}${inside}}\n\n`;
+  }
+
+  response(type: string, call: Call, standing: Standing): string {
+    return this.event(type, { response: responseFrame(call, standing) });
+  }
+}
+
+/** An item of the output while it is being said. */
+export interface OpenItem {
+  readonly kind: 'reasoning' | 'message' | 'call';
+  /** The events that end it. */
+  close(status: ItemStatus): string;
+}
+
+/** Where an item stands: the members that its events share. */
+interface Place {
+  readonly id: string;
+  readonly index: number;
+  readonly json: string;
+}
+
+const placeOf = (id: string, index: number): Place => ({ id, index, json: `,"item_id":"${id}","output_index":${index}` });
+
+/** What the items of one response write to. */
+export interface Output {
+  readonly numbered: Numbered;
+  readonly ids: ItemIds;
+  /** Items as they are finished, by their place. */
+  readonly items: JsonObject[];
+}
+
+function done(output: Output, { index }: Place, item: JsonObject): string {
+  output.items[index] = item;
+  return output.numbered.event('response.output_item.done', { output_index: index, item });
+}
+
+/** Thoughts, told as a summary: what clients of this format show. */
+export class OpenReasoning implements OpenItem {
+  readonly kind = 'reasoning';
+  readonly #output: Output;
+  readonly #place: Place;
+  readonly #details: unknown[] = [];
+  #text = '';
+
+  constructor(output: Output, index: number) {
+    this.#output = output;
+    this.#place = placeOf(output.ids.next('rs'), index);
+  }
+
+  begin(): string {
+    const item = { id: this.#place.id, type: 'reasoning', summary: [] };
+    return this.#output.numbered.event('response.output_item.added', { output_index: this.#place.index, item });
+  }
+
+  delta(text: string): string {
+    const { numbered } = this.#output;
+    const first = this.#text === '' ? numbered.raw('response.reasoning_summary_part.added', `${this.#part('')}`) : '';
+    this.#text += text;
+    return first + numbered.raw('response.reasoning_summary_text.delta', `${this.#place.json},"summary_index":0,"delta":${jsonText(text)}`);
+  }
+
+  detail(details: readonly unknown[]): void {
+    this.#details.push(...details);
+  }
+
+  #part(text: string): string {
+    return `${this.#place.json},"summary_index":0,"part":{"type":"summary_text","text":${jsonText(text)}}`;
+  }
+
+  close(): string {
+    const { numbered } = this.#output;
+    const text = this.#text;
+    const ended =
+      text === ''
+        ? ''
+        : numbered.raw('response.reasoning_summary_text.done', `${this.#place.json},"summary_index":0,"text":${jsonText(text)}`) +
+          numbered.raw('response.reasoning_summary_part.done', this.#part(text));
+    return ended + done(this.#output, this.#place, reasoningItem(this.#place.id, text, joinedDetails(this.#details)));
+  }
+}
+
+/** Pieces of one detail are one again: texts grow, everything else is the newest. */
+function joinedDetails(details: readonly unknown[]): unknown[] {
+  const joined: Record<string, unknown>[] = [];
+  for (const detail of details) {
+    if (typeof detail !== 'object' || detail === null) continue;
+    const piece: Record<string, unknown> = { ...detail };
+    const last = joined.at(-1);
+    if (last === undefined || last['index'] !== piece['index'] || last['type'] !== piece['type'] || last['signature'] !== undefined) joined.push(piece);
+    else for (const [name, value] of Object.entries(piece)) last[name] = name === 'text' && typeof last[name] === 'string' ? `${last[name]}${String(value)}` : value;
+  }
+  return joined;
+}
+
+interface Spoken {
+  readonly type: 'output_text' | 'refusal';
+  text: string;
+  readonly logprobs: unknown[];
+}
+
+/** What the model says to the user, in parts: text, or why it refuses. */
+export class OpenMessage implements OpenItem {
+  readonly kind = 'message';
+  readonly #output: Output;
+  readonly #place: Place;
+  readonly #parts: Spoken[] = [];
+  #deltaHead = '';
+
+  constructor(output: Output, index: number) {
+    this.#output = output;
+    this.#place = placeOf(output.ids.next('msg'), index);
+  }
+
+  begin(): string {
+    return this.#output.numbered.event('response.output_item.added', {
+      output_index: this.#place.index,
+      item: messageItem(this.#place.id, [], 'in_progress'),
+    });
+  }
+
+  delta(type: Spoken['type'], text: string, logprobs: readonly unknown[]): string {
+    let part = this.#parts.at(-1);
+    let before = '';
+    if (part?.type !== type) {
+      before = this.#closePart();
+      part = { type, text: '', logprobs: [] };
+      this.#parts.push(part);
+      const at = this.#parts.length - 1;
+      this.#deltaHead = `${this.#place.json},"content_index":${at},"delta":`;
+      before += this.#partEvent('response.content_part.added', type === 'refusal' ? refusalPart('') : textPart(''));
+    }
+    part.text += text;
+    for (const one of logprobs) part.logprobs.push(one);
+    const rest = type === 'refusal' ? '' : `,"logprobs":${logprobs.length ? jsonText(logprobs) : '[]'}`;
+    return before + this.#output.numbered.raw(`response.${type}.delta`, `${this.#deltaHead}${jsonText(text)}${rest}`);
+  }
+
+  #partEvent(type: string, part: JsonObject): string {
+    return this.#output.numbered.raw(type, `${this.#place.json},"content_index":${this.#parts.length - 1},"part":${jsonText(part)}`);
+  }
+
+  #closePart(): string {
+    const part = this.#parts.at(-1);
+    if (part === undefined) return '';
+    const { type, text, logprobs } = part;
+    const { numbered } = this.#output;
+    const at = `${this.#place.json},"content_index":${this.#parts.length - 1}`;
+    const said =
+      type === 'refusal'
+        ? numbered.raw('response.refusal.done', `${at},"refusal":${jsonText(text)}`)
+        : numbered.raw('response.output_text.done', `${at},"text":${jsonText(text)},"logprobs":${jsonText(logprobs)}`);
+    return said + this.#partEvent('response.content_part.done', contentOf(part));
+  }
+
+  close(status: ItemStatus): string {
+    return this.#closePart() + done(this.#output, this.#place, messageItem(this.#place.id, this.#parts.map(contentOf), status));
+  }
+}
+
+const contentOf = ({ type, text, logprobs }: Spoken): JsonObject => (type === 'refusal' ? refusalPart(text) : textPart(text, logprobs));
+
+/** A call of a function, or of a custom tool: then its input is known once all of it is there. */
+export class OpenCall implements OpenItem {
+  readonly kind = 'call';
+  readonly #output: Output;
+  readonly #place: Place;
+  readonly #called: Called;
+  readonly #custom: boolean;
+  #args = '';
+
+  constructor(output: Output, index: number, called: Called, custom: boolean) {
+    this.#output = output;
+    this.#place = placeOf(output.ids.next(custom ? 'ctc' : 'fc'), index);
+    this.#called = called;
+    this.#custom = custom;
+  }
+
+  begin(): string {
+    const item = callItem(this.#place.id, { ...this.#called, arguments: '' }, 'in_progress', this.#custom);
+    return this.#output.numbered.event('response.output_item.added', { output_index: this.#place.index, item });
+  }
+
+  delta(text: string): string {
+    this.#args += text;
+    if (this.#custom || text === '') return '';
+    return this.#output.numbered.raw('response.function_call_arguments.delta', `${this.#place.json},"delta":${jsonText(text)}`);
+  }
+
+  close(status: ItemStatus): string {
+    const { numbered } = this.#output;
+    const args = this.#args;
+    const input = this.#custom ? jsonText(inputOf(args)) : '';
+    const told = this.#custom
+      ? numbered.raw('response.custom_tool_call_input.delta', `${this.#place.json},"delta":${input}`) +
+        numbered.raw('response.custom_tool_call_input.done', `${this.#place.json},"input":${input}`)
+      : numbered.raw('response.function_call_arguments.done', `${this.#place.json},"name":${jsonText(this.#called.name)},"arguments":${jsonText(args)}`);
+    return told + done(this.#output, this.#place, callItem(this.#place.id, { ...this.#called, arguments: args }, status, this.#custom));
+  }
+}
+
+/** The last event of a stream, for what was said. */
+export function lastEvent(call: Call, { numbered, items }: Output, incomplete: 'max_output_tokens' | 'content_filter' | undefined, quantities: Quantities | undefined): string {
+  const status = incomplete === undefined ? 'completed' : 'incomplete';
+  return numbered.response(`response.${status}`, call, { status, output: items, quantities, ...(incomplete === undefined ? {} : { incomplete }) });
+}

@@ -1,0 +1,95 @@
+import { refuse } from '../../base/refusal.ts';
+import type { Call } from '../adapter.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
+import { chatMessages } from './responses-over-chat-input.ts';
+
+/** Members that chat knows by the same name and meaning. */
+const carried = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'parallel_tool_calls',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+] as const;
+
+/** A request for a response as a chat completion (wire-formats §1.7). What a chat model has no word for is refused by its place. */
+export function chatBody(call: Call): JsonObject {
+  const { body } = call;
+  refuseUncarried(body);
+  const { format, verbosity } = objectOf(body['text']) ?? {};
+  const effort = textOf(objectOf(body['reasoning'])?.['effort']);
+  const tools = listOf(body['tools']).map(chatTool);
+  const choice = tools.length ? chatChoice(body['tool_choice']) : undefined;
+  const sent: Record<string, unknown> = {
+    model: call.publicModel,
+    messages: chatMessages(body),
+    ...(tools.length ? { tools } : {}),
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...formatOf(format),
+    ...(typeof verbosity === 'string' ? { verbosity } : {}),
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    ...(body['max_output_tokens'] == null ? {} : { max_completion_tokens: body['max_output_tokens'] }),
+    ...logprobs(body),
+    ...(call.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  };
+  for (const name of carried) if (body[name] != null && (name !== 'parallel_tool_calls' || tools.length)) sent[name] = body[name];
+  if (typeof body['service_tier'] === 'string' && body['service_tier'] !== 'auto') sent['service_tier'] = body['service_tier'];
+  return sent;
+}
+
+function refuseUncarried(body: JsonObject): void {
+  if (body['prompt'] != null) refuse('invalid_value', { param: 'prompt', why: 'stored prompts are not available for this model.' });
+  if (body['context_management'] != null && listOf(body['context_management']).length)
+    refuse('invalid_value', { param: 'context_management', why: 'it is not available for this model.' });
+}
+
+/** A custom tool takes one text; for chat it is a function with one. */
+export const customInput = 'input';
+
+function chatTool(value: unknown, i: number): JsonObject {
+  const tool = objectOf(value) ?? {};
+  const { type, name, description } = tool;
+  const told = typeof description === 'string' ? { description } : {};
+  if (type === 'function') {
+    const strict = tool['strict'] == null ? {} : { strict: tool['strict'] };
+    return { type, function: { name, ...told, parameters: tool['parameters'] ?? { type: 'object', properties: {} }, ...strict } };
+  }
+  if (type === 'custom') {
+    const parameters = {
+      type: 'object',
+      properties: { [customInput]: { type: 'string' } },
+      required: [customInput],
+      additionalProperties: false,
+    };
+    return { type: 'function', function: { name, ...told, parameters } };
+  }
+  return refuse('invalid_value', { param: `tools[${i}].type`, why: `tools of type '${String(type)}' are not available for this model.` });
+}
+
+function chatChoice(value: unknown): unknown {
+  if (!isObject(value)) return value ?? undefined;
+  const { type, name } = value;
+  if (type === 'function' || type === 'custom') return { type: 'function', function: { name } };
+  if (type === 'allowed_tools') {
+    const tools = listOf(value['tools']).map((one) => ({ type: 'function', function: { name: objectOf(one)?.['name'] } }));
+    return { type, allowed_tools: { mode: value['mode'] ?? 'auto', tools } };
+  }
+  return refuse('invalid_value', { param: 'tool_choice.type', why: `'${String(type)}' is not available for this model.` });
+}
+
+function formatOf(value: unknown): JsonObject {
+  if (!isObject(value) || value['type'] === 'text') return {};
+  if (value['type'] !== 'json_schema') return { response_format: value };
+  const { type, ...schema } = value;
+  return { response_format: { type, json_schema: schema } };
+}
+
+function logprobs(body: JsonObject): JsonObject {
+  const top = body['top_logprobs'];
+  const asked = listOf(body['include']).includes('message.output_text.logprobs') || (typeof top === 'number' && top > 0);
+  return asked ? { logprobs: true, ...(typeof top === 'number' ? { top_logprobs: top } : {}) } : {};
+}

@@ -1,0 +1,150 @@
+import type { Quantities } from '../../base/quantities.ts';
+import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
+import { customTools } from './responses-over-chat-answer.ts';
+import { lastEvent, Numbered, OpenCall, type OpenItem, OpenMessage, OpenReasoning, type Output } from './responses-over-chat-events.ts';
+import { ItemIds, type ItemStatus } from './responses-over-chat-items.ts';
+
+/** The chunks of a chat completion, which its own adapter has made regular, as the events of a response (wire-formats §1.7). */
+export class ResponseStream implements StreamTranslator {
+  readonly meter: StreamMeter;
+  readonly #call: Call;
+  readonly #chat: StreamTranslator;
+  readonly #output: Output;
+  readonly #custom: ReadonlySet<unknown>;
+  readonly #calls = new Map<unknown, OpenCall>();
+  #items = 0;
+  #speaking: OpenReasoning | OpenMessage | undefined;
+  #begun = false;
+  #incomplete: 'max_output_tokens' | 'content_filter' | undefined;
+  #closed = false;
+
+  constructor(call: Call, chat: StreamTranslator) {
+    this.#call = call;
+    this.#chat = chat;
+    this.meter = chat.meter;
+    this.#output = { numbered: new Numbered(), ids: new ItemIds(call.answerId), items: [] };
+    this.#custom = customTools(call.body);
+  }
+
+  push(piece: Buffer): string {
+    return this.#hear(this.#chat.push(piece));
+  }
+
+  end(): string {
+    const out = this.#hear(this.#chat.end());
+    return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
+  }
+
+  cutShort(quantities: Quantities): string {
+    this.#incomplete = 'max_output_tokens';
+    return this.#hear(this.#chat.cutShort(quantities)) + this.#conclude(quantities);
+  }
+
+  #hear(events: string): string {
+    if (events === '') return '';
+    let out = '';
+    for (const event of events.split('\n\n')) {
+      const chunk = event === '' ? undefined : parse(utf8(event.slice('data: '.length)));
+      if (!isObject(chunk)) continue;
+      for (const choice of listOf(chunk['choices'])) if (isObject(choice) && choice['index'] === 0) out += this.#choice(choice);
+    }
+    if (out !== '') out = this.#beginning() + out;
+    this.meter.nextEvent = this.#output.numbered.next;
+    return out;
+  }
+
+  /** Nothing leaves before the model has said something: until then its vendor may be replaced. These events have the first numbers all the same. */
+  #beginning(): string {
+    if (this.#begun) return '';
+    this.#begun = true;
+    const { numbered } = this.#output;
+    const after = numbered.next;
+    numbered.next = 0;
+    const standing = { status: 'in_progress', output: [] } as const;
+    const out = numbered.response('response.created', this.#call, standing) + numbered.response('response.in_progress', this.#call, standing);
+    numbered.next = after;
+    return out;
+  }
+
+  #choice(choice: JsonObject): string {
+    if (!this.#begun && this.#output.numbered.next === 0) this.#output.numbered.next = eventsOfBeginning;
+    const delta = objectOf(choice['delta']) ?? {};
+    let out = this.#think(delta);
+    const logprobs = listOf(objectOf(choice['logprobs'])?.['content']);
+    out += this.#say('output_text', textOf(delta['content']), logprobs);
+    out += this.#say('refusal', textOf(delta['refusal']), []);
+    for (const one of listOf(delta['tool_calls'])) if (isObject(one)) out += this.#toolCall(one);
+    const finish = choice['finish_reason'];
+    if (finish === 'length') this.#incomplete ??= 'max_output_tokens';
+    if (finish === 'content_filter') this.#incomplete ??= 'content_filter';
+    return out;
+  }
+
+  #think(delta: JsonObject): string {
+    const text = textOf(delta['reasoning_content']) ?? '';
+    const details = listOf(delta['reasoning_details']);
+    if (text === '' && details.length === 0) return '';
+    let out = '';
+    let open = this.#speaking;
+    if (!(open instanceof OpenReasoning)) {
+      out = this.#closeSpeaking('completed');
+      open = this.#speaking = new OpenReasoning(this.#output, this.#items++);
+      out += open.begin();
+    }
+    open.detail(details);
+    return text === '' ? out : out + open.delta(text);
+  }
+
+  #say(type: 'output_text' | 'refusal', text: string | undefined, logprobs: readonly unknown[]): string {
+    if (!text) return '';
+    let out = '';
+    let open = this.#speaking;
+    if (!(open instanceof OpenMessage)) {
+      out = this.#closeSpeaking('completed');
+      open = this.#speaking = new OpenMessage(this.#output, this.#items++);
+      out += open.begin();
+    }
+    return out + open.delta(type, text, logprobs);
+  }
+
+  /** Calls stay open until the end: pieces of several may come in turn. */
+  #toolCall(delta: JsonObject): string {
+    const fn = objectOf(delta['function']) ?? {};
+    const args = textOf(fn['arguments']) ?? '';
+    const known = this.#calls.get(delta['index']);
+    if (known) return known.delta(args);
+    const name = textOf(fn['name']) ?? '';
+    const called = { callId: textOf(delta['id']) ?? '', name, arguments: '', extra: delta['extra_content'] };
+    const before = this.#closeSpeaking('completed');
+    const open = new OpenCall(this.#output, this.#items++, called, this.#custom.has(name));
+    this.#calls.set(delta['index'], open);
+    return before + open.begin() + open.delta(args);
+  }
+
+  #closeSpeaking(status: ItemStatus): string {
+    const open: OpenItem | undefined = this.#speaking;
+    this.#speaking = undefined;
+    return open?.close(status) ?? '';
+  }
+
+  #conclude(quantities: Quantities | undefined): string {
+    if (this.#closed) return '';
+    this.#closed = true;
+    const silent = this.#items === 0;
+    let out = this.#beginning();
+    if (silent) {
+      this.#output.numbered.next = eventsOfBeginning;
+      out += this.#say('output_text', ' ', []).slice(0, 0);
+    }
+    const status = this.#incomplete === undefined ? 'completed' : 'incomplete';
+    out += this.#closeSpeaking(status);
+    for (const call of this.#calls.values()) out += call.close(status);
+    out += lastEvent(this.#call, this.#output, this.#incomplete, quantities);
+    this.meter.nextEvent = this.#output.numbered.next;
+    return out;
+  }
+}
+
+/** `response.created` and `response.in_progress`. */
+const eventsOfBeginning = 2;

@@ -1,0 +1,96 @@
+import { type Change, editBytes, jsonText } from '../../base/json-edit.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { Adapter, Answer, Ask, Call, Inquiry } from '../adapter.ts';
+import { messagesFault, messagesFaultWithin } from './anthropic-messages-fault.ts';
+import { counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import { MessageCollector } from './anthropic-native-collect.ts';
+import { MessageStream } from './anthropic-native-stream.ts';
+import { countOf, isObject, listOf, objectOf, parse, textOf } from './json.ts';
+import { protocolFault } from './openai-chat-fault.ts';
+
+/** What the client's own headers say of the format: which version of it, and which of its betas (platform.claude.com/docs/en/api/beta-headers, 2026-11). */
+const formatHeaders = ['anthropic-version', 'anthropic-beta'] as const;
+
+/** Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, and a limit that the model cannot reach. */
+export const anthropicNative: Adapter = {
+  ask(call) {
+    const changes = commonChanges(call);
+    if (call.outputTokensMax !== undefined) changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
+    if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
+    return askAt('/messages', call, changes);
+  },
+  read(reply, contentType, call) {
+    if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
+    const collector = new MessageCollector(call);
+    collector.push(reply);
+    const answer = collector.answer();
+    return collector.meter.fault ?? answer;
+  },
+  stream: (call) => new MessageStream(call),
+  collect: (call) => new MessageCollector(call),
+  fault: messagesFault,
+};
+
+/** How many tokens a request has (platform.claude.com/docs/en/build-with-claude/token-counting, 2026-11): costs nothing. */
+export const anthropicCount: Inquiry = {
+  ask: (call) => askAt('/messages/count_tokens', call, commonChanges(call)),
+  read(reply) {
+    const body = objectOf(parse(reply.toString('utf8')));
+    if (countOf(body?.['input_tokens']) === undefined) return protocolFault('a count that tells no tokens');
+    return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
+  },
+  fault: messagesFault,
+};
+
+function commonChanges(call: Call): Change[] {
+  return [{ path: ['model'], json: jsonText(call.upstreamModel) }, ...withoutUnsigned(call)];
+}
+
+function askAt(path: string, call: Call, changes: readonly Change[]): Ask {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  for (const name of formatHeaders) {
+    const value = call.clientHeaders?.[name];
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return { path, headers, body: editBytes(call.bytes, changes) };
+}
+
+/** Thinking that no Claude signed comes from another model of the same conversation: here it would be refused. */
+function withoutUnsigned(call: Call): Change[] {
+  const changes: Change[] = [];
+  listOf(call.body['messages']).forEach((message, i) => {
+    const content = isObject(message) ? message['content'] : undefined;
+    if (!Array.isArray(content) || !content.some(isUnsigned)) return;
+    const kept = content.filter((block) => !isUnsigned(block));
+    changes.push({ path: ['messages', i, 'content'], json: jsonText(kept.length ? kept : [{ type: 'text', text: '…' }]) });
+  });
+  return changes;
+}
+
+const isUnsigned = (block: unknown): boolean => isObject(block) && block['type'] === 'thinking' && block['signature'] === '';
+
+function readWhole(reply: Buffer, call: Call): Answer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const fault = messagesFaultWithin(body);
+  if (fault) return fault;
+  if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
+  const counted = counts();
+  note(counted, objectOf(body['usage']));
+  const quantities = quantitiesOf(counted);
+  return {
+    body: editBytes(reply, [
+      { path: ['id'], json: jsonText(call.answerId) },
+      { path: ['model'], json: jsonText(call.publicModel) },
+    ]),
+    quantities,
+    upstreamId: textOf(body['id']),
+    outputText: quantities ? '' : listOf(body['content']).map(wordsOf).join(''),
+  };
+}
+
+/** What the model wrote in one block. */
+function wordsOf(block: unknown): string {
+  if (!isObject(block)) return '';
+  return textOf(block['text']) ?? textOf(block['thinking']) ?? (block['input'] === undefined ? '' : JSON.stringify(block['input']));
+}
