@@ -3,11 +3,11 @@ import { type Random, seededRandom } from '../src/base/random.ts';
 import { type Call, isFault, type StreamMeter } from '../src/providers/adapter.ts';
 import { geminiChat } from '../src/providers/wire/gemini.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
+import { cuts } from './cuts.ts';
 import { chatRequest, geminiMeaning, geminiSaid } from './gemini-meaning.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 
 const seed = 20_261_121;
-const everyOffsetBytesMax = 3_000;
 const recordings = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'gemini');
 const counts = new Map<string, string>();
 let requests = 0;
@@ -42,25 +42,6 @@ function expectSame(got: Meaning, want: Meaning): void {
   expect(got.usage).toEqual(want.usage);
   // What the convention has no word for is put into words.
   if (want.choices === 1) expect(got.text).toBe(want.text);
-}
-
-function* cut(bytes: Buffer, offsets: Iterable<number>): Generator<Buffer> {
-  let from = 0;
-  for (const to of offsets) {
-    if (to <= from || to >= bytes.length) continue;
-    yield bytes.subarray(from, to);
-    from = to;
-  }
-  yield bytes.subarray(from);
-}
-
-function* randomOffsets(random: Random, longest: number, end: number): Generator<number> {
-  for (let at = 0; at < end; at += 1 + Math.floor(random() * longest)) yield at;
-}
-
-function* cuts(bytes: Buffer, random: Random): Generator<Iterable<Buffer>> {
-  if (bytes.length <= everyOffsetBytesMax) for (let at = 1; at < bytes.length; at++) yield cut(bytes, [at]);
-  for (const longest of [2, 7, 40, 300, 5_000]) yield cut(bytes, randomOffsets(random, longest, bytes.length));
 }
 
 function checkStream(recording: Recording, random: Random): void {
