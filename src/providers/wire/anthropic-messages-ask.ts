@@ -1,11 +1,10 @@
-import { refuse } from '../../base/refusal.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { type Traits, traitsOf } from './anthropic-messages-models.ts';
 import { thinkingBlocks } from './anthropic-messages-signed.ts';
 import { type Thinking, thinkingFor } from './anthropic-messages-thinking.ts';
 import { planTools, type ToolPlan } from './anthropic-messages-tools.ts';
 import { writeMessages, writeSystem } from './anthropic-messages-turns.ts';
-import { type Conversation, readConversation } from './chat-conversation.ts';
+import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
 import { countOf, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
 /** Where the format is spoken, and how that place departs from Anthropic's own API. */
@@ -57,19 +56,6 @@ export function usesHiddenTool(call: Call, host: MessagesHost): boolean {
 function traitsFor({ upstreamModel }: Call, host: MessagesHost): Traits {
   const traits = traitsOf(upstreamModel);
   return host.structured === false ? { ...traits, structured: false } : traits;
-}
-
-export function refuseUncarried(body: JsonObject): void {
-  const n = countOf(body['n']);
-  if (n !== undefined && n > 1) refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time.' });
-  if (listOf(body['modalities']).includes('audio'))
-    refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
-}
-
-/** A conversation of instructions alone: then they are what is said. */
-export function talkative({ system, turns }: Conversation): Conversation {
-  if (turns.length > 0 || system.length === 0) return { system, turns };
-  return { system: [], turns: [{ role: 'user', results: [], parts: [...system], calls: [], messages: [] }] };
 }
 
 /** The model waits for tool results, and the thoughts before its calls did not come back. */

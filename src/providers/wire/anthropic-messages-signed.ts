@@ -22,6 +22,10 @@ export const signedDetail = (index: number, text: string, signature: string): Re
 });
 export const redactedDetail = (index: number, data: string): ReasoningDetail => ({ type: 'reasoning.encrypted', data, format, index });
 
+/** A piece of a signed detail: a member of a delta. */
+export const detailsMember = (inside: string, index: number): string =>
+  `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"${format}","index":${index}}]`;
+
 /**
  * The thinking blocks that an assistant's message brings back, unchanged: in `reasoning_details`, or in LiteLLM's `thinking_blocks`.
  * Streamed details are put together again by those clients that keep every piece: text in pieces, its signature in a piece of its own.

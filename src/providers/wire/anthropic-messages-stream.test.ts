@@ -148,7 +148,13 @@ describe('a stream', () => {
 
   it('is not counted while the vendor has not told its last count', () => {
     const { meter } = play(start() + block(0, ...text('Hello')));
-    expect(meter).toMatchObject({ quantities: undefined, outputBytes: 5, finished: false, fault: { kind: 'protocol' } });
+    expect(meter).toMatchObject({
+      quantities: undefined,
+      input: { input: 3 },
+      outputBytes: 5,
+      finished: false,
+      fault: { kind: 'protocol' },
+    });
   });
 
   it('that breaks with an error tells its kind, and what came before is delivered', () => {

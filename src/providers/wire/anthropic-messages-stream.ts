@@ -2,7 +2,7 @@ import { jsonText, stringEnd } from '../../base/json-edit.ts';
 import type { StreamMeter } from '../adapter.ts';
 import { explanationOf, finishOf } from './anthropic-messages-answer.ts';
 import { messagesFaultWithin } from './anthropic-messages-fault.ts';
-import { redactedDetail, type ReasoningDetail } from './anthropic-messages-signed.ts';
+import { detailsMember, type ReasoningDetail, redactedDetail } from './anthropic-messages-signed.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
 import { type Counts, counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
 import type { ChatChunks } from './chat-chunks.ts';
@@ -105,6 +105,8 @@ export class MessagesReader implements EventReader {
         const message = objectOf(body['message']);
         this.#meter.upstreamId ??= textOf(message?.['id']);
         note(this.#counts, objectOf(message?.['usage']));
+        // The output is counted at the end, the input is not going to change: a stream that is cut is charged by it.
+        if (this.#counts.input !== undefined) this.#meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
         return '';
       }
       case 'content_block_start':
@@ -192,7 +194,3 @@ const plainHeads: Readonly<Partial<Record<Block['kind'], string>>> = {
   call: plainHead('input_json_delta', 'partial_json'),
   json: plainHead('input_json_delta', 'partial_json'),
 };
-
-/** A piece of a signed detail: a member of a delta. */
-export const detailsMember = (inside: string, index: number): string =>
-  `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"anthropic-claude-v1","index":${index}}]`;

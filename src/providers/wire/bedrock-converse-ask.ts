@@ -1,12 +1,12 @@
 import type { Ask, Call } from '../adapter.ts';
 import { uriEncoded } from '../sigv4.ts';
-import { isInterrupted, refuseUncarried, talkative } from './anthropic-messages-ask.ts';
+import { isInterrupted } from './anthropic-messages-ask.ts';
 import { thinkingFor } from './anthropic-messages-thinking.ts';
 import { planTools } from './anthropic-messages-tools.ts';
 import { type ConverseModel, converseModel } from './bedrock-converse-models.ts';
 import { toolConfig } from './bedrock-converse-tools.ts';
 import { TurnsWriter } from './bedrock-converse-turns.ts';
-import { type Conversation, readConversation } from './chat-conversation.ts';
+import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
 import { countOf, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
@@ -78,11 +78,11 @@ function limitOf({ body, outputTokensMax }: Call, { traits }: ConverseModel): nu
   return Math.max(1, Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity, traits.outputMax));
 }
 
-function inferenceConfig(call: Call, model: ConverseModel, { on, fixed }: Reasoning): JsonObject {
+function inferenceConfig(call: Call, model: ConverseModel, { fixed }: Reasoning): JsonObject {
   const { body } = call;
   const { traits, claude } = model;
-  // A budget of thinking has to be smaller than the limit, which must be known then.
-  const maxTokens = limitOf(call, model) ?? (on ? model.traits.outputUsual : undefined);
+  // Without a limit Converse takes the model's own, also beside a budget of thinking (recorded).
+  const maxTokens = limitOf(call, model);
   const temperature = fixed ? undefined : countOf(body['temperature']);
   const topP = fixed || (traits.sampling === 'one' && temperature !== undefined) ? undefined : countOf(body['top_p']);
   const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text));

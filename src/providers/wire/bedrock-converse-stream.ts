@@ -1,7 +1,6 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Call, StreamMeter } from '../adapter.ts';
-import { redactedDetail } from './anthropic-messages-signed.ts';
-import { detailsMember } from './anthropic-messages-stream.ts';
+import { detailsMember, redactedDetail } from './anthropic-messages-signed.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
 import { finishOf, redacted } from './bedrock-converse-answer.ts';
 import { usesHiddenTool } from './bedrock-converse-ask.ts';

@@ -1,5 +1,5 @@
 import { refuse } from '../../base/refusal.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
+import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
 
 /** Bytes that the client sent along, in base64 as it wrote them. */
 export interface Bytes {
@@ -214,4 +214,18 @@ function cacheOf(part: JsonObject): JsonObject | undefined {
 /** Says that this model cannot take a part: 400, with its place. */
 export function refusePart(part: Part, model: string, accepted: string): never {
   return refuse('unsupported_content', { param: part.param, model, content: part.kind, accepted });
+}
+
+/** A conversation of instructions alone: then they are what is said. */
+export function talkative({ system, turns }: Conversation): Conversation {
+  if (turns.length > 0 || system.length === 0) return { system, turns };
+  return { system: [], turns: [{ role: 'user', results: [], parts: [...system], calls: [], messages: [] }] };
+}
+
+/** Refuses wishes for answers that only OpenAI's own format has. */
+export function refuseUncarried(body: JsonObject): void {
+  const n = countOf(body['n']);
+  if (n !== undefined && n > 1) refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time.' });
+  if (listOf(body['modalities']).includes('audio'))
+    refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
 }

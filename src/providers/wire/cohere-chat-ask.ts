@@ -1,7 +1,6 @@
 import { refuse } from '../../base/refusal.ts';
 import type { Ask, Call } from '../adapter.ts';
-import { refuseUncarried, talkative } from './anthropic-messages-ask.ts';
-import { readConversation } from './chat-conversation.ts';
+import { readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
 import { cohereMessages } from './cohere-chat-messages.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
