@@ -16,7 +16,7 @@ const claude = anthropicMessages({
   structured: false,
 });
 
-const of = (call: Call): Adapter => (/^claude-/.test(call.upstreamModel) ? claude : geminiChat);
+const of = (call: Call): Adapter => (call.upstreamModel.startsWith('claude-') ? claude : geminiChat);
 
 /** Each publisher's models speak as they do at home. */
 const chat: Adapter = {

@@ -62,8 +62,8 @@ export class GeminiReader implements EventReader {
     const exact = exactArguments(data);
     let out = '';
     for (const [i, candidate] of candidates.entries()) if (isObject(candidate)) out += this.#candidate(candidate, exact?.[i]);
-    const blocked = objectOf(body['promptFeedback'])?.['blockReason'];
-    if (blocked !== undefined && candidates.length === 0) this.#block(String(blocked), objectOf(body['promptFeedback']));
+    const feedback = objectOf(body['promptFeedback']);
+    if (feedback?.['blockReason'] !== undefined && candidates.length === 0) this.#block(feedback);
     this.#count(objectOf(body['usageMetadata']));
     return out;
   }
@@ -78,8 +78,8 @@ export class GeminiReader implements EventReader {
   }
 
   /** A prompt that was refused: a refusal where nothing has left, else an empty answer with that reason (wire-formats §4.6). */
-  #block(reason: string, feedback: JsonObject | undefined): void {
-    const words = textOf(feedback?.['blockReasonMessage']) ?? `The prompt was blocked (${reason}).`;
+  #block(feedback: JsonObject): void {
+    const words = textOf(feedback['blockReasonMessage']) ?? `The prompt was blocked (${textOf(feedback['blockReason']) ?? 'OTHER'}).`;
     if (this.#reading !== 'stream') this.#fail({ kind: 'content_policy', message: words });
     else this.#chunks.finishLater('content_filter');
   }
