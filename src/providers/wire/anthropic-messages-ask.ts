@@ -5,7 +5,7 @@ import { type Thinking, thinkingFor } from './anthropic-messages-thinking.ts';
 import { planTools, type ToolPlan } from './anthropic-messages-tools.ts';
 import { writeMessages, writeSystem } from './anthropic-messages-turns.ts';
 import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
-import { countOf, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+import { countOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
 
 /** Where the format is spoken, and how that place departs from Anthropic's own API. */
 export interface MessagesHost {
@@ -85,8 +85,8 @@ function thinkingMembers({ format }: ToolPlan, { thinking, effort }: Thinking): 
 /** Sampling as far as the model takes it: temperatures to 1, none beside thinking, one of two on newer models. */
 function sampling(body: JsonObject, { sampling: taken }: Traits, { on }: Thinking): JsonObject {
   if (taken === 'none' || on) return {};
-  const temperature = countOf(body['temperature']);
-  const topP = taken === 'one' && temperature !== undefined ? undefined : countOf(body['top_p']);
+  const temperature = numberOf(body['temperature']);
+  const topP = taken === 'one' && temperature !== undefined ? undefined : numberOf(body['top_p']);
   const topK = countOf(body['top_k']);
   return {
     ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),

@@ -7,7 +7,7 @@ import { type ConverseModel, converseModel } from './bedrock-converse-models.ts'
 import { toolConfig } from './bedrock-converse-tools.ts';
 import { TurnsWriter } from './bedrock-converse-turns.ts';
 import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
-import { countOf, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+import { countOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -83,8 +83,8 @@ function inferenceConfig(call: Call, model: ConverseModel, { fixed }: Reasoning)
   const { traits, claude } = model;
   // Without a limit Converse takes the model's own, also beside a budget of thinking (recorded).
   const maxTokens = limitOf(call, model);
-  const temperature = fixed ? undefined : countOf(body['temperature']);
-  const topP = fixed || (traits.sampling === 'one' && temperature !== undefined) ? undefined : countOf(body['top_p']);
+  const temperature = fixed ? undefined : numberOf(body['temperature']);
+  const topP = fixed || (traits.sampling === 'one' && temperature !== undefined) ? undefined : numberOf(body['top_p']);
   const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text));
   // Claude refuses white space alone.
   const stop = claude ? texts.filter((text) => textOf(text)?.trim()) : texts;

@@ -13,6 +13,7 @@ export const textOf = (value: unknown): string | undefined => (typeof value === 
 const countMax = 1e9;
 export const countOf = (value: unknown): number | undefined =>
   Number.isInteger(value) && typeof value === 'number' && value >= 0 && value <= countMax ? value : undefined;
+export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one character a byte: good for structure, not for reading. */
