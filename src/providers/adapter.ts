@@ -61,6 +61,8 @@ export interface StreamMeter {
   /** The vendor reported an error inside the stream. Nothing after it is forwarded. */
   fault: Fault | undefined;
   upstreamId: string | undefined;
+  /** The number of the client's next event, in formats that number them. */
+  nextEvent?: number;
 }
 
 /**

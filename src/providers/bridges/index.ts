@@ -1,13 +1,13 @@
 import type { Capability } from '../../base/capability.ts';
 import type { Adapter, Vendor } from '../adapter.ts';
+import { messagesOverChat } from './messages-over-chat.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
 
-/** Client formats that any vendor of chat can be given. */
-const bridges: Readonly<Partial<Record<Capability, (chat: Adapter) => Adapter>>> = { responses: responsesOverChat };
+/** An adapter for each capability that a vendor has, on its own or over its chat. */
+export type Adapters = Readonly<Partial<Record<Capability, Adapter>>>;
 
-/** The adapter of a vendor for what a client asks: its own where it speaks the format, else a bridge onto its chat. Made once per channel. */
-export function adapterFor({ speaks }: Vendor, capability: Capability): Adapter | undefined {
-  const own = speaks[capability];
-  if (own !== undefined || speaks.chat === undefined) return own;
-  return bridges[capability]?.(speaks.chat);
+/** What a vendor speaks natively as it is, and everything else that its chat can stand for. Made once per channel. */
+export function adaptersOf({ speaks }: Vendor): Adapters {
+  const { chat } = speaks;
+  return chat === undefined ? speaks : { messages: messagesOverChat(chat), responses: responsesOverChat(chat), ...speaks };
 }

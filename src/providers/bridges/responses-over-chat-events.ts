@@ -8,7 +8,11 @@ import { callItem, type Called, inputOf, type ItemIds, type ItemStatus, messageI
 /** Numbers the events of one stream and writes them, as `latin1` text. */
 export class Numbered {
   /** The number of the next event. */
-  next = 0;
+  next: number;
+
+  constructor(next: number) {
+    this.next = next;
+  }
 
   event(type: string, members: JsonObject): string {
     return this.raw(type, `,${jsonText(members).slice(1, -1)}`);
@@ -73,7 +77,7 @@ export class OpenReasoning implements OpenItem {
 
   delta(text: string): string {
     const { numbered } = this.#output;
-    const first = this.#text === '' ? numbered.raw('response.reasoning_summary_part.added', `${this.#part('')}`) : '';
+    const first = this.#text === '' ? numbered.raw('response.reasoning_summary_part.added', this.#part('')) : '';
     this.#text += text;
     return first + numbered.raw('response.reasoning_summary_text.delta', `${this.#place.json},"summary_index":0,"delta":${jsonText(text)}`);
   }

@@ -23,7 +23,7 @@ export class ResponseStream implements StreamTranslator {
     this.#call = call;
     this.#chat = chat;
     this.meter = chat.meter;
-    this.#output = { numbered: new Numbered(), ids: new ItemIds(call.answerId), items: [] };
+    this.#output = { numbered: new Numbered(eventsOfBeginning), ids: new ItemIds(call.answerId), items: [] };
     this.#custom = customTools(call.body);
   }
 
@@ -54,21 +54,16 @@ export class ResponseStream implements StreamTranslator {
     return out;
   }
 
-  /** Nothing leaves before the model has said something: until then its vendor may be replaced. These events have the first numbers all the same. */
+  /** Nothing leaves before the model has said something: until then its vendor may be replaced. */
   #beginning(): string {
     if (this.#begun) return '';
     this.#begun = true;
-    const { numbered } = this.#output;
-    const after = numbered.next;
-    numbered.next = 0;
+    const numbered = new Numbered(0);
     const standing = { status: 'in_progress', output: [] } as const;
-    const out = numbered.response('response.created', this.#call, standing) + numbered.response('response.in_progress', this.#call, standing);
-    numbered.next = after;
-    return out;
+    return numbered.response('response.created', this.#call, standing) + numbered.response('response.in_progress', this.#call, standing);
   }
 
   #choice(choice: JsonObject): string {
-    if (!this.#begun && this.#output.numbered.next === 0) this.#output.numbered.next = eventsOfBeginning;
     const delta = objectOf(choice['delta']) ?? {};
     let out = this.#think(delta);
     const logprobs = listOf(objectOf(choice['logprobs'])?.['content']);
@@ -131,11 +126,10 @@ export class ResponseStream implements StreamTranslator {
   #conclude(quantities: Quantities | undefined): string {
     if (this.#closed) return '';
     this.#closed = true;
-    const silent = this.#items === 0;
     let out = this.#beginning();
-    if (silent) {
-      this.#output.numbered.next = eventsOfBeginning;
-      out += this.#say('output_text', ' ', []).slice(0, 0);
+    if (this.#items === 0) {
+      this.#speaking = new OpenMessage(this.#output, this.#items++);
+      out += this.#speaking.begin();
     }
     const status = this.#incomplete === undefined ? 'completed' : 'incomplete';
     out += this.#closeSpeaking(status);
