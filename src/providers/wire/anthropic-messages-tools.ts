@@ -33,25 +33,37 @@ type Choice = 'auto' | 'none' | 'required' | { readonly name: string };
 export function planTools(body: JsonObject, traits: Traits): ToolPlan {
   const { choice, allowed } = choiceOf(body['tool_choice']);
   const all = toolsOf(body);
-  const tools = allowed ? all.filter((tool) => allowed.has(tool.name)) : all;
-  const wanted: Choice = tools.length ? choice : 'auto';
+  const own = allowed ? all.filter((tool) => allowed.has(tool.name)) : all;
+  const wanted: Choice = own.length ? choice : 'auto';
   const format = formatOf(body, wanted, traits);
-  const told = [...format.told];
-  const single = body['parallel_tool_calls'] === false;
-  const strict = traits.structured && mayBeStrict(tools, format.schema);
-  const written = tools.map((tool) => writeTool(tool, strict));
-  if (format.hidden) {
-    written.push({ name: hiddenTool, description: hiddenDescription, input_schema: format.hidden });
-    // With other tools in play the model has to choose one of them or the answer, and not both.
-    const either = tools.length > 0 && wanted !== 'none';
-    const hiddenChoice = either ? { type: 'any', disable_parallel_tool_use: true } : { type: 'tool', name: hiddenTool };
-    return { tools: written, choice: hiddenChoice, forced: true, format: undefined, told, hidden: true };
-  }
+  const strict = traits.structured && mayBeStrict(own, format.schema);
+  const tools = own.map((tool) => writeTool(tool, strict));
+  if (format.hidden) return withHidden(tools, format.hidden, wanted);
   const forced = wanted === 'required' || typeof wanted === 'object';
-  if (forced && !traits.forcing) told.push(obligation(wanted));
+  const told = forced && !traits.forcing ? [...format.told, obligation(wanted)] : format.told;
+  const said = body['tool_choice'] !== undefined && body['tool_choice'] !== null;
   const asked = forced && !traits.forcing ? 'auto' : wanted;
-  const written_ = tools.length ? writeChoice(asked, single, body['tool_choice'] !== undefined && body['tool_choice'] !== null) : undefined;
-  return { tools: written, choice: written_, forced: forced && traits.forcing, format: format.native, told, hidden: false };
+  return {
+    tools,
+    choice: tools.length ? writeChoice(asked, said, body['parallel_tool_calls'] === false) : undefined,
+    forced: forced && traits.forcing,
+    format: format.native,
+    told,
+    hidden: false,
+  };
+}
+
+/** The answer is a tool's input. With other tools in play the model has to choose one of them or the answer, and not both. */
+function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Choice): ToolPlan {
+  const either = tools.length > 0 && wanted !== 'none';
+  return {
+    tools: [...tools, { name: hiddenTool, description: hiddenDescription, input_schema: schema }],
+    choice: either ? { type: 'any', disable_parallel_tool_use: true } : { type: 'tool', name: hiddenTool },
+    forced: true,
+    format: undefined,
+    told: [],
+    hidden: true,
+  };
 }
 
 const hiddenDescription = 'Gives the answer to the user. Call it once, with the whole answer as its input.';
@@ -112,7 +124,7 @@ function choiceOf(value: unknown): { choice: Choice; allowed?: ReadonlySet<strin
   return { choice: list['mode'] === 'required' ? 'required' : 'auto', allowed: new Set(names) };
 }
 
-function writeChoice(choice: Choice, single: boolean, said: boolean): JsonObject | undefined {
+function writeChoice(choice: Choice, said: boolean, single: boolean): JsonObject | undefined {
   if (choice === 'none') return { type: 'none' };
   const alone = single ? { disable_parallel_tool_use: true } : {};
   if (choice === 'required') return { type: 'any', ...alone };
