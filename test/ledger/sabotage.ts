@@ -41,12 +41,13 @@ const batches = ['till.batch', 'till.batch-at-once'];
 function staleReads(): Answer {
   const known = new Map<string, Row>();
   return ({ sql, params }, rows) => {
-    const [row] = rows;
-    if (row === undefined || !sql.startsWith('UPDATE account SET id=id')) return rows;
-    const account = String(params[0]);
-    const { credits = null, debits = null, held = null } = known.get(account) ?? row;
-    known.set(account, row);
-    return [{ ...row, credits, debits, held }];
+    if (!sql.startsWith('UPDATE account SET id=id') && !sql.includes('FOR UPDATE')) return rows;
+    return rows.map((row) => {
+      const account = String(row['id'] ?? params[0]);
+      const { credits = null, debits = null, held = null } = known.get(account) ?? row;
+      known.set(account, row);
+      return { ...row, credits, debits, held };
+    });
   };
 }
 
@@ -88,6 +89,13 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     rule: 'R9: draws read without the lock',
-    procedures: sabotaged(batches, replaced([" AND (kind<>'user' OR debits+held+$2+$3<=credits)", '']), staleReads()),
+    procedures: sabotaged(
+      batches,
+      replaced(
+        [" AND (kind<>'user' OR debits+held+$2+$3<=credits)", ''],
+        [" AND (kind<>'user' OR debits+held+debits_more+held_more<=credits)", ''],
+      ),
+      staleReads(),
+    ),
   },
 ];

@@ -3,7 +3,8 @@ import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
 import { DatabaseError, type Row, type Script, type SqlValue, type Statement } from '../../storage/database.ts';
 import { arrayLiteral } from './array-literal.ts';
-import { type AccountFacts, lockAccount, type Move, moveMoney } from './move.ts';
+import { type AccountFacts, lockAccount, type Move, movesStepByStep } from './move.ts';
+import { movesAtOnce } from './moves-at-once.ts';
 import { integer, text } from './read.ts';
 
 /** One charge and its usage record. `amount` ≤ `cost`; the rest is the operator's shortfall. */
@@ -76,7 +77,7 @@ export function* batchStepByStep(input: BatchInput): Script<BatchReply> {
     };
     yield { sql: insertRecord, params: [id, account, cost, cost - amount, ...record] };
   }
-  for (const move of input.moves) floats.push(yield* moveMoney(input.process, move));
+  floats.push(...(yield* movesStepByStep(input.process, input.moves)));
   return { outcome: 'ok', floats };
 }
 
@@ -87,7 +88,7 @@ export function* batchAtOnce(input: BatchInput): Script<BatchReply> {
   const [first] = rows;
   if (first === undefined || first['alive'] === 0n) return yield* whatBecameOf(input);
   const floats = input.spends.length === 0 ? [] : rows.map(floatRow);
-  for (const move of input.moves) floats.push(yield* moveMoney(input.process, move));
+  if (input.moves.length > 0) floats.push(...(yield* movesAtOnce(input.process, input.moves)));
   return { outcome: 'ok', floats };
 }
 

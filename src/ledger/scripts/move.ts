@@ -1,8 +1,8 @@
 import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
-import type { Script } from '../../storage/database.ts';
+import type { Row, Script } from '../../storage/database.ts';
 import type { FloatRow } from './batch.ts';
-import { integer, integerOrZero } from './read.ts';
+import { integerOrZero } from './read.ts';
 
 /** What one account row and this process's float on it exchange in one batch. All amounts ≥ 0. */
 export interface Move {
@@ -31,6 +31,7 @@ export interface AccountFacts {
 }
 
 export interface LockedAccount extends AccountFacts {
+  readonly exists: boolean;
   /** This process's float on it. */
   readonly granted: Nano;
   readonly spent: Nano;
@@ -44,7 +45,12 @@ export function* lockAccount(process: string, account: string): Script<LockedAcc
       (SELECT spent FROM till_float WHERE process=$2 AND account=$1) AS spent`,
     params: [account, process],
   };
+  return lockedAccount(row);
+}
+
+export function lockedAccount(row: Row | undefined): LockedAccount {
   return {
+    exists: row !== undefined,
     credits: integerOrZero(row, 'credits'),
     debits: integerOrZero(row, 'debits'),
     held: integerOrZero(row, 'held'),
@@ -55,42 +61,28 @@ export function* lockAccount(process: string, account: string): Script<LockedAcc
   };
 }
 
+/** What a move does to the account row and to the float, which it folds: all that was spent is now the account's debits, and `spent` is 0. */
+export interface Exchange {
+  readonly account: string;
+  readonly debitsMore: Nano;
+  readonly heldMore: Nano;
+  readonly callInMore: bigint;
+  readonly granted: Nano;
+}
+
 /**
  * Folds what the float has spent into the account's debits, then gives back, charges directly and draws. A draw that gets nothing calls in
- * others' idle floats. R9: what is drawn is checked under the row's lock, by the statement, and by the table's CHECK.
+ * others' idle floats. Undefined when there is nothing to do. Only under the account row's lock is it true when it is done (R9).
  */
-export function* moveMoney(process: string, move: Move): Script<FloatRow> {
-  const { account } = move;
-  if (move.limit !== undefined) {
-    yield {
-      sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'limit', $2) ON CONFLICT (id) DO NOTHING",
-      params: [account, move.limit],
-    };
-  }
-  const before = yield* lockAccount(process, account);
+export function exchange(before: LockedAccount, move: Move): Exchange | undefined {
   assert(move.back <= before.granted - before.spent, 'a float gives back only what it has not spent');
   const drawn = before.frozen ? 0n : toDraw(move, before.credits - before.debits - before.held + move.back - move.direct);
-  const granted = before.granted - before.spent - move.back + drawn;
   const debitsMore = before.spent + move.direct;
   const heldMore = drawn - before.spent - move.back;
-  const callIn = move.want > 0n && drawn === 0n ? 1n : 0n;
-  if (debitsMore === 0n && heldMore === 0n && callIn === 0n) return { account, granted, spent: before.spent, facts: before };
-  const [row] = yield {
-    sql: `UPDATE account SET debits=debits+$2, held=held+$3, call_in=call_in+$4
-      WHERE id=$1 AND (kind<>'user' OR debits+held+$2+$3<=credits) RETURNING credits, debits, held, call_in`,
-    params: [account, debitsMore, heldMore, callIn],
-  };
-  if (row === undefined && callIn === 1n) return { account, granted: 0n, spent: 0n, facts: before };
-  assert(row, 'what is drawn is there');
-  if (granted !== before.granted || before.spent !== 0n) yield* storeFloat(process, account, granted);
-  const facts = {
-    credits: integer(row, 'credits'),
-    debits: integer(row, 'debits'),
-    held: integer(row, 'held'),
-    frozen: before.frozen,
-    callIn: integer(row, 'call_in'),
-  };
-  return { account, granted, spent: 0n, facts };
+  const callInMore = move.want > 0n && drawn === 0n ? 1n : 0n;
+  if (debitsMore === 0n && heldMore === 0n && callInMore === 0n) return undefined;
+  const granted = before.granted - before.spent - move.back + drawn;
+  return { account: move.account, debitsMore, heldMore, callInMore, granted };
 }
 
 function toDraw({ want, least, spare, spareParts }: Move, free: Nano): Nano {
@@ -101,7 +93,31 @@ function toDraw({ want, least, spare, spareParts }: Move, free: Nano): Nano {
   return free >= least && free > 0n ? free : 0n;
 }
 
-function* storeFloat(process: string, account: string, granted: Nano): Script<void> {
+/** One move after the other, for where every statement is a function call away. */
+export function* movesStepByStep(process: string, moves: readonly Move[]): Script<FloatRow[]> {
+  const floats: FloatRow[] = [];
+  for (const move of moves) {
+    if (move.limit !== undefined) {
+      yield {
+        sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'limit', $2) ON CONFLICT (id) DO NOTHING",
+        params: [move.account, move.limit],
+      };
+    }
+    const before = yield* lockAccount(process, move.account);
+    const done = before.exists ? exchange(before, move) : undefined;
+    floats.push(floatAfter(move.account, before, done));
+    if (done !== undefined) yield* perform(process, done);
+  }
+  return floats;
+}
+
+function* perform(process: string, { account, debitsMore, heldMore, callInMore, granted }: Exchange): Script<void> {
+  const changed = yield {
+    sql: `UPDATE account SET debits=debits+$2, held=held+$3, call_in=call_in+$4
+      WHERE id=$1 AND (kind<>'user' OR debits+held+$2+$3<=credits) RETURNING id`,
+    params: [account, debitsMore, heldMore, callInMore],
+  };
+  assert(changed.length === 1, 'what is drawn is there');
   if (granted === 0n) {
     yield { sql: 'DELETE FROM till_float WHERE process=$1 AND account=$2', params: [process, account] };
     return;
@@ -111,4 +127,18 @@ function* storeFloat(process: string, account: string, granted: Nano): Script<vo
       ON CONFLICT (process, account) DO UPDATE SET granted=excluded.granted, spent=0`,
     params: [process, account, granted],
   };
+}
+
+/** The float and its account as they are once `done` is. */
+export function floatAfter(account: string, before: LockedAccount, done: Exchange | undefined): FloatRow {
+  if (done === undefined) return { account, granted: before.granted, spent: before.spent, facts: before };
+  const { debitsMore, heldMore, callInMore, granted } = done;
+  const facts: AccountFacts = {
+    credits: before.credits,
+    debits: before.debits + debitsMore,
+    held: before.held + heldMore,
+    frozen: before.frozen,
+    callIn: before.callIn + callInMore,
+  };
+  return { account, granted, spent: 0n, facts };
 }
