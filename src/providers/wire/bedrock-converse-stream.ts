@@ -10,9 +10,10 @@ import { converseQuantities } from './bedrock-converse-usage.ts';
 import type { ChatChunks } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
 import { countOf, type JsonObject, objectOf, parse, rawMembers, textOf, utf8 } from './json.ts';
+import { stringAfter } from './string-after.ts';
 
-/** A text delta as every model sends it: what most events are, read without parsing. An inner quote would be escaped, so that the names are never text. */
-const textDelta = /"delta":\{"text":("(?:[^"\\]|\\.)*")\}/;
+/** What stands before the text of nearly every event. */
+const beforeText = '"delta":{"text":';
 
 /** What becomes of a block that has begun. */
 interface Block {
@@ -43,7 +44,7 @@ export class ConverseReader implements EventReader {
 
   event(data: string, name: string): string {
     if (name === 'contentBlockDelta') {
-      const text = this.#hidden ? undefined : textDelta.exec(data)?.[1];
+      const text = this.#hidden ? undefined : stringAfter(data, beforeText);
       return text === undefined ? this.#delta(rawMembers(data)) : this.#chunks.contentJson(text);
     }
     const event = objectOf(parse(utf8(data)));

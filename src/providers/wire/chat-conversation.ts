@@ -17,6 +17,8 @@ interface Placed {
 export interface TextPart extends Placed {
   readonly kind: 'text';
   readonly text: string;
+  /** The client's words, of instructions in mid-conversation: `text` marks them for models that know instructions only at the beginning. */
+  readonly instruction?: string;
 }
 export interface ImagePart extends Placed {
   readonly kind: 'image';
@@ -86,7 +88,7 @@ export function readConversation(messages: unknown): Conversation {
       if (leading) system.push(...texts);
       // Instructions in mid-conversation have no place of their own: they are told where they stand.
       else if (texts.length)
-        turnOf(turns, 'user', message).parts.push(...texts.map((part) => ({ ...part, text: `<system>\n${part.text}\n</system>` })));
+        turnOf(turns, 'user', message).parts.push(...texts.map((part) => ({ ...part, text: `<system>\n${part.text}\n</system>`, instruction: part.text })));
       return;
     }
     leading = false;

@@ -21,12 +21,28 @@ export function cohereMessages({ system, turns }: Conversation, writing: CohereW
 }
 
 function userMessages({ results, parts }: Turn, { model }: CohereWriting): JsonObject[] {
-  const answers = results.map((result) => ({ role: 'tool', tool_call_id: result.id, content: resultText(result, model) }));
-  const said = parts.filter((part) => !isBlank(part));
-  if (said.length === 0) return answers;
-  const content = said.every((part) => part.kind === 'text') ? joined(said) : said.map((part) => partOf(part, model));
-  return [...answers, { role: 'user', content }];
+  const messages: JsonObject[] = results.map((result) => ({ role: 'tool', tool_call_id: result.id, content: resultText(result, model) }));
+  let said: Part[] = [];
+  const speak = (): void => {
+    if (said.length > 0) messages.push({ role: 'user', content: contentOf(said, model) });
+    said = [];
+  };
+  for (const part of parts) {
+    if (isBlank(part)) continue;
+    if (part.kind !== 'text' || part.instruction === undefined) {
+      said.push(part);
+      continue;
+    }
+    // Instructions are taken wherever they stand (recorded).
+    speak();
+    messages.push({ role: 'system', content: part.instruction });
+  }
+  speak();
+  return messages;
 }
+
+const contentOf = (parts: readonly Part[], model: string): unknown =>
+  parts.every((part) => part.kind === 'text') ? joined(parts) : parts.map((part) => partOf(part, model));
 
 function partOf(part: Part, model: string): JsonObject {
   if (part.kind === 'text') return { type: 'text', text: part.text };

@@ -6,9 +6,10 @@ import type { EventReader } from './chat-stream.ts';
 import { cohereFinish, cohereQuantities } from './cohere-chat-answer.ts';
 import { cohereFaultWithin } from './cohere-chat-fault.ts';
 import { countOf, isObject, type JsonObject, objectOf, parse, textOf, utf8 } from './json.ts';
+import { stringAfter } from './string-after.ts';
 
-/** Nearly every event, read without parsing: the string's own bytes become the client's. */
-const textDelta = /^\{"type":"content-delta","index":\d+,"delta":\{"message":\{"content":\{"text":("(?:[^"\\]|\\.)*")\}\}\}\}$/;
+/** What stands before the text of nearly every event. */
+const beforeText = '"delta":{"message":{"content":{"text":';
 
 /** Cohere's events (docs.cohere.com/v2/docs/streaming, 2026-08) as OpenAI's chunks. */
 export class CohereReader implements EventReader {
@@ -23,7 +24,7 @@ export class CohereReader implements EventReader {
   }
 
   event(data: string, name: string): string {
-    const text = textDelta.exec(data)?.[1];
+    const text = stringAfter(data, beforeText);
     if (text !== undefined) return this.#chunks.contentJson(text);
     const body = parse(utf8(data));
     if (!isObject(body)) return '';
