@@ -66,7 +66,10 @@ async function work({ url, seconds, atOnce, accounts }: Work): Promise<Done> {
 
 process.once('message', (message: Work) => {
   work(message).then(
-    (done) => process.send?.(done, () => process.exit(0)),
+    (done) => {
+      process.send?.(done);
+      process.disconnect();
+    },
     (error: unknown) => {
       process.stderr.write(`${String(error)}\n`);
       process.exit(1);

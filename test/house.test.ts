@@ -30,7 +30,14 @@ const knownVendors =
 const vendorFiles = exists('src/providers/vendors') ? filesBelow(root, 'src/providers/vendors', '.ts') : [];
 const vendors = new Set([...knownVendors.split(' '), ...vendorFiles.map((path) => basename(path, '.ts'))]);
 
-const entries = ['src/cli/main.ts', 'src/ledger/sqlite-thread.ts', 'bench/main.ts', 'test/global-setup.ts'];
+const entries = [
+  'src/cli/main.ts',
+  'src/ledger/sqlite-thread.ts',
+  'bench/main.ts',
+  'bench/ledger.ts',
+  'bench/ledger-worker.ts',
+  'test/global-setup.ts',
+];
 const isRoot = (path: string) => isTest(path) || entries.includes(path);
 
 describe('the house as it stands', () => {
