@@ -1,33 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../base/refusal.ts';
+import { chatCall } from '../../../test/support/chat-call.ts';
 import type { Call } from '../adapter.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 
 const chat = anthropicMessages();
 
-function callOf(body: Record<string, unknown>, upstreamModel = 'claude-sonnet-4-6', over: Partial<Call> = {}): Call {
-  const whole = { model: 'public/model', messages: [{ role: 'user', content: 'Hi' }], ...body };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
-    publicModel: 'public/model',
-    upstreamModel,
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'chatcmpl-abc',
-    created: 1_700_000_000,
-    ...over,
-  };
-}
+const sent = (body: Record<string, unknown>, model = 'claude-sonnet-4-6', over?: Partial<Call>): Record<string, unknown> =>
+  JSON.parse(chat.ask(chatCall(body, model, over)).body.toString('utf8'));
 
-const sent = (body: Record<string, unknown>, model?: string, over?: Partial<Call>): Record<string, unknown> =>
-  JSON.parse(chat.ask(callOf(body, model, over)).body.toString('utf8'));
-
-function refused(body: Record<string, unknown>, model?: string): unknown {
+function refused(body: Record<string, unknown>): unknown {
   try {
-    chat.ask(callOf(body, model));
+    chat.ask(chatCall(body, 'claude-sonnet-4-6'));
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error.refusal, param: error.param };
     throw error;
@@ -209,198 +193,6 @@ describe('the conversation', () => {
   });
 });
 
-describe('tools', () => {
-  it('writes schemas with a root that is an object', () => {
-    const { tools, tool_choice } = sent({
-      tools: [{ type: 'function', function: { name: 'now', description: 'The time' } }, tool('weather')],
-    });
-    expect(tools).toEqual([
-      { name: 'now', description: 'The time', input_schema: { type: 'object', properties: {} } },
-      { name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
-    ]);
-    expect(tool_choice).toBeUndefined();
-  });
-
-  it.each([
-    ['auto', {}, { type: 'auto' }],
-    ['none', {}, { type: 'none' }],
-    ['required', {}, { type: 'any' }],
-    ['required', { parallel_tool_calls: false }, { type: 'any', disable_parallel_tool_use: true }],
-    [undefined, { parallel_tool_calls: false }, { type: 'auto', disable_parallel_tool_use: true }],
-    [{ type: 'function', function: { name: 'b' } }, {}, { type: 'tool', name: 'b' }],
-  ])('chooses %j %j', (tool_choice, more, choice) => {
-    expect(sent({ tools: [tool('a'), tool('b')], tool_choice, ...more })['tool_choice']).toEqual(choice);
-  });
-
-  it('leaves tools away that are not allowed, and a choice without tools', () => {
-    const allowed = { mode: 'required', tools: [{ type: 'function', function: { name: 'b' } }] };
-    const body = sent({ tools: [tool('a'), tool('b')], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } });
-    expect(body['tools']).toMatchObject([{ name: 'b' }]);
-    expect(body['tool_choice']).toEqual({ type: 'any' });
-    expect(sent({ tool_choice: 'required', parallel_tool_calls: false })['tool_choice']).toBeUndefined();
-  });
-
-  it.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5-1', 'claude-sonnet-5-5'])(
-    'asks %s in words to call, because it refuses to be forced',
-    (model) => {
-      const body = sent({ tools: [tool('a')], tool_choice: { type: 'function', function: { name: 'a' } } }, model);
-      expect(body['tool_choice']).toEqual({ type: 'auto' });
-      expect(JSON.stringify(body['system'])).toMatch(/must call the tool \\"a\\"/);
-      expect(JSON.stringify(sent({ tools: [tool('a')], tool_choice: 'required' }, model)['system'])).toContain(
-        'at least one of your tools',
-      );
-    },
-  );
-
-  it('compiles strict tools as far as the model does, and leaves out what the compiler refuses', () => {
-    const schema = {
-      type: 'object',
-      properties: { n: { type: 'integer', minimum: 1 }, kind: { oneOf: [{ const: 'a' }, { type: 'null' }] } },
-      required: ['n', 'kind'],
-    };
-    const strict = { ...tool('a', { strict: true, parameters: schema }), cache_control: { type: 'ephemeral' } };
-    expect(sent({ tools: [strict] })['tools']).toEqual([
-      {
-        name: 'a',
-        input_schema: {
-          type: 'object',
-          properties: { n: { type: 'integer', description: '(minimum: 1)' }, kind: { anyOf: [{ const: 'a' }, { type: 'null' }] } },
-          required: ['n', 'kind'],
-          additionalProperties: false,
-        },
-        strict: true,
-        cache_control: { type: 'ephemeral' },
-      },
-    ]);
-    const many = Array.from({ length: 21 }, (_, i) => tool(`t${i}`, { strict: true }));
-    const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } }, required: ['next'] };
-    const recursive = { ...node, $defs: { node } };
-    const map = { type: 'object', additionalProperties: { type: 'string' } };
-    for (const tools of [many, [tool('a', { strict: true, parameters: recursive })], [tool('a', { strict: true, parameters: map })]])
-      expect(JSON.stringify(sent({ tools }))).not.toContain('"strict"');
-    expect(JSON.stringify(sent({ tools: [strict] }, 'claude-sonnet-4-0'))).not.toContain('"strict"');
-  });
-});
-
-describe('the format of the answer', () => {
-  const schema = { type: 'object', properties: { name: { type: 'string', minLength: 2 } }, required: ['name'] };
-  const wanted = { response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } } };
-
-  it('is the model’s own where it has structured outputs', () => {
-    const { output_config, tools } = sent(wanted);
-    expect(output_config).toEqual({
-      format: {
-        type: 'json_schema',
-        schema: { ...schema, properties: { name: { type: 'string', description: '(minLength: 2)' } }, additionalProperties: false },
-      },
-    });
-    expect(tools).toBeUndefined();
-  });
-
-  it('is a hidden tool’s input where it has none, or where the schema cannot be compiled', () => {
-    const hidden = { name: 'json_answer', description: expect.any(String), input_schema: schema };
-    const body = sent(wanted, 'claude-sonnet-4-0');
-    expect(body['tools']).toEqual([hidden]);
-    expect(body['tool_choice']).toEqual({ type: 'tool', name: 'json_answer' });
-    const beside = sent({ ...wanted, tools: [tool('a')], reasoning_effort: 'high' }, 'claude-sonnet-4-0');
-    expect(beside['tools']).toMatchObject([{ name: 'a' }, hidden]);
-    expect(beside['tool_choice']).toEqual({ type: 'any', disable_parallel_tool_use: true });
-    expect(beside['thinking']).toBeUndefined();
-    const map = { type: 'object', additionalProperties: { type: 'number' } };
-    const free = { response_format: { type: 'json_schema', json_schema: { name: 'm', schema: map } } };
-    expect(sent(free)['tools']).toMatchObject([{ name: 'json_answer', input_schema: map }]);
-    expect(sent(free, 'claude-opus-5-5')['output_config']).toMatchObject({ format: { type: 'json_schema' } });
-  });
-
-  it('is told in words where nothing else is left', () => {
-    expect(JSON.stringify(sent({ response_format: { type: 'json_object' } })['system'])).toContain('single JSON object');
-    const forced = sent({ ...wanted, tools: [tool('a')], tool_choice: 'required' }, 'claude-sonnet-4-0');
-    expect(JSON.stringify(forced['system'])).toContain(JSON.stringify(JSON.stringify(schema)).slice(1, -1));
-    expect(forced['tools']).toHaveLength(1);
-  });
-});
-
-describe('thinking', () => {
-  it.each([
-    ['claude-3-5-haiku-20241022', 'high', undefined, undefined],
-    ['claude-3-7-sonnet-latest', 'low', { type: 'enabled', budget_tokens: 2048 }, undefined],
-    ['claude-sonnet-4-5', 'high', { type: 'enabled', budget_tokens: 24_576 }, undefined],
-    ['claude-opus-4@20250514', 'minimal', { type: 'enabled', budget_tokens: 1024 }, undefined],
-    ['claude-sonnet-4-5', 'none', undefined, undefined],
-    ['claude-opus-4-6', 'xhigh', { type: 'adaptive' }, 'high'],
-    ['claude-opus-4-6', 'max', { type: 'adaptive' }, 'max'],
-    ['claude-opus-4-6', 'none', { type: 'disabled' }, undefined],
-    ['claude-opus-4-7', 'xhigh', { type: 'adaptive', display: 'summarized' }, 'xhigh'],
-    ['claude-opus-5', 'minimal', { type: 'adaptive', display: 'summarized' }, 'low'],
-    ['claude-opus-5', 'none', { type: 'disabled' }, undefined],
-    ['claude-sonnet-5-5', 'none', { type: 'between_tools' }, undefined],
-    ['claude-opus-5-5', 'none', undefined, 'low'],
-    ['claude-fable-5-1', 'none', undefined, 'low'],
-    ['anthropic.claude-opus-5-5-v1:0', 'medium', { type: 'adaptive', display: 'summarized' }, 'medium'],
-    ['claude-of-tomorrow', 'none', undefined, 'low'],
-  ])('of %s at effort %s', (model, reasoning_effort, thinking, effort) => {
-    const body = sent({ reasoning_effort, temperature: 0.5 }, model);
-    expect(body['thinking']).toEqual(thinking);
-    expect(body['output_config']).toEqual(effort === undefined ? undefined : { effort });
-    if (thinking && thinking.type !== 'disabled') expect(body['temperature']).toBeUndefined();
-  });
-
-  it('leaves room for the answer inside the limit, and gives way to a limit that is too small', () => {
-    const budget = (max_completion_tokens: number): unknown =>
-      sent({ reasoning_effort: 'high', max_completion_tokens }, 'claude-sonnet-4-5')['thinking'];
-    expect(budget(10_000)).toEqual({ type: 'enabled', budget_tokens: 8000 });
-    expect(budget(1025)).toEqual({ type: 'enabled', budget_tokens: 1024 });
-    expect(budget(1024)).toBeUndefined();
-  });
-
-  it('understands the objects of others', () => {
-    const thinking = (body: object, model = 'claude-sonnet-4-5'): unknown => sent({ ...body }, model)['thinking'];
-    expect(thinking({ thinking: { type: 'enabled', budget_tokens: 5000 } })).toEqual({ type: 'enabled', budget_tokens: 5000 });
-    expect(thinking({ thinking: { type: 'disabled' } }, 'claude-opus-5')).toEqual({ type: 'disabled' });
-    expect(thinking({ reasoning: { effort: 'low' } })).toEqual({ type: 'enabled', budget_tokens: 2048 });
-    expect(thinking({ reasoning: { max_tokens: 3000 } }, 'claude-opus-4-7')).toMatchObject({ type: 'adaptive' });
-    expect(thinking({ reasoning: { enabled: false } })).toBeUndefined();
-    expect(thinking({ thinking: { type: 'adaptive' } })).toEqual({ type: 'enabled', budget_tokens: 8192 });
-  });
-
-  it('gives way to a forced call', () => {
-    const body = { tools: [tool('a')], tool_choice: 'required', reasoning_effort: 'high' };
-    expect(sent(body, 'claude-sonnet-4-5')).toMatchObject({ tool_choice: { type: 'any' } });
-    expect(sent(body, 'claude-sonnet-4-5')['thinking']).toBeUndefined();
-    expect(sent(body, 'claude-sonnet-5')).toMatchObject({ tool_choice: { type: 'any' }, thinking: { type: 'disabled' } });
-  });
-
-  it('goes on only with its own signed thoughts', () => {
-    const details = [
-      { type: 'reasoning.text', text: 'Where', format: 'anthropic-claude-v1', index: 0 },
-      { type: 'reasoning.text', text: ' to?', format: 'anthropic-claude-v1', index: 0 },
-      { type: 'reasoning.text', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0 },
-      { type: 'reasoning.encrypted', data: 'EvgF', format: 'anthropic-claude-v1', index: 1 },
-      { type: 'reasoning.encrypted', data: 'AAAA', format: 'google-gemini-v1', index: 2 },
-      { type: 'reasoning.text', text: 'unsigned', index: 3 },
-    ];
-    const talk = (more: object): object[] => [
-      { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: null, reasoning_content: 'Where to?', tool_calls: [call('toolu_1')], ...more },
-      { role: 'tool', tool_call_id: 'toolu_1', content: 'sun' },
-    ];
-    const blocks = [
-      { type: 'thinking', thinking: 'Where to?', signature: 'c2ln' },
-      { type: 'redacted_thinking', data: 'EvgF' },
-    ];
-    const body = (more: object, model: string): Record<string, unknown> => sent({ messages: talk(more), reasoning_effort: 'low' }, model);
-    const thought = (from: Record<string, unknown>): unknown => (from['messages'] as { content: object[] }[])[1]?.content.slice(0, -1);
-    for (const more of [{ reasoning_details: details }, { thinking_blocks: blocks }]) {
-      expect(thought(body(more, 'claude-sonnet-4-5'))).toEqual(blocks);
-      expect(body(more, 'claude-sonnet-4-5')['thinking']).toBeDefined();
-    }
-    expect(thought(body({}, 'claude-sonnet-4-5'))).toEqual([]);
-    expect(body({}, 'claude-sonnet-4-5')['thinking']).toBeUndefined();
-    expect(body({}, 'claude-sonnet-4-6')['thinking']).toBeDefined();
-    expect(thought(body({ reasoning_details: details }, 'claude-3-5-sonnet-20241022'))).toEqual([]);
-  });
-});
-
 describe('everything else', () => {
   it('asks for as much output as the client, the model and the money allow', () => {
     const limit = (body: object, model?: string, outputTokensMax?: number): unknown =>
@@ -448,7 +240,7 @@ describe('everything else', () => {
   it('streams when asked to, and marks the whole prompt for the cache', () => {
     const cache_control = { type: 'ephemeral' };
     expect(sent({ cache_control }, undefined, { streamUpstream: true })).toMatchObject({ stream: true, cache_control });
-    expect(chat.ask(callOf({})).path).toBe('/messages');
+    expect(chat.ask(chatCall({}, 'claude-sonnet-4-6')).path).toBe('/messages');
   });
 
   it('is said at other hosts in their way', () => {
@@ -459,13 +251,16 @@ describe('everything else', () => {
       structured: false,
     });
     const ask = vertex.ask(
-      callOf({ response_format: { type: 'json_schema', json_schema: { schema: { type: 'object', properties: {} } } } }),
+      chatCall(
+        { response_format: { type: 'json_schema', json_schema: { schema: { type: 'object', properties: {} } } } },
+        'claude-sonnet-4-6',
+      ),
     );
     expect(ask.path).toBe('/models/claude-sonnet-4-6:rawPredict');
     const body = JSON.parse(ask.body.toString('utf8'));
     expect(body).toMatchObject({ anthropic_version: 'vertex-2023-10-16', tools: [{ name: 'json_answer' }] });
     expect(body).not.toHaveProperty('model');
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-    expect(() => vertex.ask(callOf({ messages: [{ role: 'user', content: [image] }] }))).toThrow(/not its address/);
+    expect(() => vertex.ask(chatCall({ messages: [{ role: 'user', content: [image] }] }, 'claude-sonnet-4-6'))).toThrow(/not its address/);
   });
 });
