@@ -8,6 +8,8 @@ export const groq = defineVendor({
   env: { apiKey: 'GROQ_API_KEY' },
   speaks: {
     chat: openaiChat({
+      // console.groq.com/docs/reasoning, 2026-08: other models do not reason and refuse to be told how much.
+      models: [{ models: /^(?!openai\/gpt-oss|qwen)/, drop: [{ member: 'reasoning_effort' }] }],
       faults: [
         { code: /^tool_use_failed$/, kind: 'bad_request' },
         { status: 413, kind: 'context_length' },

@@ -19,6 +19,8 @@ export const mistral = defineVendor({
         { member: 'store' },
         { member: 'service_tier' },
         { member: 'logprobs', but: true },
+        // docs.mistral.ai/capabilities/reasoning, 2026-08
+        { member: 'reasoning_effort', but: ['high', 'none'] },
       ],
       faults: [
         { text: /too large for model with \d+ maximum context length/i, kind: 'context_length' },

@@ -21,6 +21,8 @@ const reasoning = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)(?!\d))(?!.*-chat)/;
 /** Models that reason and what they refuse; Azure sells the same ones. From gpt-5.1 on sampling is accepted with effort `none` (same page). */
 export const reasoningModels = [
   { models: reasoning, outputLimit: 'max_completion_tokens' },
+  // Models that do not reason refuse to be told how much.
+  { models: /^(?:gpt-[34](?!\d)|chatgpt-|gpt-\d[\d.]*-chat)/, drop: [{ member: 'reasoning_effort' }] },
   { models: /^(?:o[1-9]|gpt-5(?:-(?!chat)|$))/, drop: sampling },
   { models: /^gpt-(?:5\.|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
 ] as const;

@@ -25,10 +25,12 @@ export function askChat(call: Call, quirks: Quirks): Ask {
 
 const has = (call: Call, member: string): boolean => call.body[member] !== undefined;
 
+const accepts = ({ but }: Dropped, value: unknown): boolean =>
+  but !== undefined && (Array.isArray(but) ? but.includes(value) : value === but);
+
 function dropRefused(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
   const drop = (rows: readonly Dropped[]): void => {
-    for (const row of rows)
-      if (has(call, row.member) && (row.but === undefined || call.body[row.member] !== row.but)) members.set(row.member, {});
+    for (const row of rows) if (has(call, row.member) && !accepts(row, call.body[row.member])) members.set(row.member, {});
   };
   drop(quirks.drop ?? []);
   for (const rule of rulesOf(call, quirks)) drop(rule.drop ?? []);

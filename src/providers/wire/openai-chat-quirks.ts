@@ -3,7 +3,7 @@ import type { FaultKind } from '../../base/fault.ts';
 /** A member and the values that the vendor refuses; the member is dropped then. Without `but`, it is always dropped. */
 export interface Dropped {
   readonly member: string;
-  /** The only value that is accepted: `temperature` 1 on reasoning models. */
+  /** The only value that is accepted, or a list of those that are: `temperature` 1 on reasoning models. */
   readonly but?: unknown;
 }
 
