@@ -141,7 +141,7 @@ describe('a stream', () => {
       prompt_tokens: 52,
       completion_tokens: 40,
       total_tokens: 92,
-      prompt_tokens_details: { cached_tokens: 31 },
+      prompt_tokens_details: { cached_tokens: 31, cache_write_tokens: 12 },
       completion_tokens_details: { reasoning_tokens: 16 },
     });
   });
