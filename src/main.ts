@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { openKeyring } from './accounts/keyring.ts';
 import { keysTopic } from './accounts/keys.ts';
-import { openDoor } from './api/door.ts';
+import { type DoorLog, openDoor } from './api/door.ts';
 import { endpointsOf } from './api/endpoints.ts';
 import { openPages } from './api/pages.ts';
+import { unreadable } from './api/unreadable.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
 import { buildSnapshot, type Serves } from './catalog/build-snapshot.ts';
@@ -29,7 +30,7 @@ import { open } from './storage/open.ts';
 import { holdSole } from './storage/sole.ts';
 import { openSealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
-import { openLog } from './telemetry/log.ts';
+import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { recordColumns } from './usage/record.ts';
 
@@ -81,7 +82,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
-  const till = await openTill({ db: database, clock: systemClock, random: systemRandom, records: { table: 'usage', columns: recordColumns } });
+  const till = await openTill({
+    db: database,
+    clock: systemClock,
+    random: systemRandom,
+    records: { table: 'usage', columns: recordColumns },
+    log: ({ event, error, ...fields }) => log.error(`till: ${event}`, error, fields),
+  });
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
     [catalogTopic]: async () => {
@@ -107,15 +114,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       metrics.finished(line);
     },
   };
-  const server = openServer(serverLimits);
-  const doorLog = {
-    refused(id: string, status: number, refusal: string, method: string, path: string) {
-      log.line('refused', { id, status, refusal, method, path });
-      metrics.refused(refusal);
-    },
-    bug: (id: string, error: unknown) => log.error('bug', error, { id }),
-  };
-  const door = await openDoor(server, parts, endpointsOf(parts), doorLog, serverLimits.jsonBodyBytesMax);
+  const server = openServer(serverLimits, unreadable);
+  const door = await openDoor(server, parts, endpointsOf(parts), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
   await server.listen({ host: options.host, port: options.port });
   const close = async (): Promise<void> => {
@@ -133,6 +133,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log.flush();
   };
   return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
+}
+
+function doorLog(log: Log, metrics: Metrics): DoorLog {
+  return {
+    refused(id, status, refusal, method, path) {
+      log.line('refused', { id, status, refusal, method, path });
+      metrics.refused(refusal);
+    },
+    bug: (id, error) => log.error('bug', error, { id }),
+  };
 }
 
 function urlOf(address: AddressInfo | string | null): string {

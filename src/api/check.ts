@@ -1,4 +1,5 @@
 import { refuse } from '../base/refusal.ts';
+import { tooMuch } from './json-shape.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -65,6 +66,8 @@ export function parseJson(bytes: unknown, contentType: string | undefined): { re
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type !== 'application/json' && !type.endsWith('+json')) refuse('wrong_content_type', { got: type === '' ? 'none' : type });
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) refuse('malformed_json', { why: 'it is empty.' });
+  const much = tooMuch(bytes);
+  if (much !== undefined) refuse('malformed_json', { why: much });
   let body: unknown;
   try {
     body = JSON.parse(bytes.toString('utf8'));

@@ -156,10 +156,15 @@ class Door implements OpenDoor {
     } catch (error) {
       this.#failed(visit, error);
     } finally {
-      this.#inside -= 1;
-      if (this.#inside === 0) this.#empty?.();
+      visit.reply.onOver(this.#gone);
     }
   }
+
+  /** Somebody has all of the answer, or has left. Who reads slowly is inside until then. */
+  readonly #gone = (): void => {
+    this.#inside -= 1;
+    if (this.#inside === 0) this.#empty?.();
+  };
 
   async drain(waitMs: number): Promise<boolean> {
     this.open = false;
@@ -185,6 +190,8 @@ class Door implements OpenDoor {
     const { visit } = request;
     if (visit === null) throw error;
     fastifyReply.hijack();
+    // Whoever leaves in the middle of a request is told nothing.
+    if (request.raw.destroyed) return;
     this.#failed(visit, bodyRefusal(error, this.#bodyBytesMax) ?? error);
   };
 

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { unreadable } from './unreadable.ts';
 
 export interface PagesOptions {
   /** Whether new requests are admitted: money can be moved. */
@@ -14,6 +15,10 @@ export function openPages(server: FastifyInstance, options: PagesOptions): void 
   server.get('/readyz', (_request, reply) => {
     const ready = options.ready();
     return reply.code(ready ? 200 : 503).send({ ready });
+  });
+  server.setNotFoundHandler(({ method, url }, reply) => {
+    const { status, body } = unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
+    return reply.code(status).type('application/json').send(body);
   });
   const { metricsToken } = options;
   if (metricsToken !== undefined) {

@@ -16,6 +16,19 @@ export const refusals = {
   },
   malformed_json: { ...badRequest, message: 'We could not parse the JSON body of your request: {why}' },
   wrong_content_type: { ...badRequest, message: "Unsupported content type '{got}'. Send the body as application/json." },
+  malformed_request: { ...badRequest, message: 'We could not read your request: it is not HTTP as we understand it.' },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    code: 'request_timeout',
+    message: 'Your request took too long to arrive.',
+  },
+  head_too_large: {
+    status: 431,
+    type: 'invalid_request_error',
+    code: 'request_too_large',
+    message: 'The head of your request is too large. Send fewer or shorter headers.',
+  },
   vendor_bad_request: { ...badRequest, message: '{message}' },
   context_length_exceeded: { ...badRequest, code: 'context_length_exceeded', message: '{message}' },
   content_policy_violation: { ...badRequest, code: 'content_policy_violation', message: '{message}' },
@@ -105,12 +118,17 @@ export class Refusal extends Error {
   }
 }
 
+/** What a client or a vendor said is repeated up to here. */
+const repeatedCharsMax = 1_200;
+
+const repeated = (value: string | number | undefined): string => String(value ?? '').slice(0, repeatedCharsMax);
+
 export type RefusalValues = Readonly<Record<string, string | number>>;
 
 /** Builds the refusal `name`; `values` fill its message, and `values.param` names the parameter at fault. */
 export function refusal(name: RefusalName, values: RefusalValues = {}, retryAfterMs?: number): Refusal {
-  const message = refusals[name].message.replace(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''));
-  return new Refusal(name, message, values['param'] === undefined ? null : String(values['param']), retryAfterMs);
+  const message = refusals[name].message.replace(/\{(\w+)\}/g, (_, key: string) => repeated(values[key]));
+  return new Refusal(name, message, values['param'] === undefined ? null : repeated(values['param']), retryAfterMs);
 }
 
 /** Throws the refusal `name` of the table. */

@@ -87,9 +87,15 @@ export class Attempt implements UpstreamListener {
     const contentType = headers.get('content-type') ?? '';
     const coding = headers.get('content-encoding');
     if (status !== 200) this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this.#limits.faultBytesMax);
-    else if (this.#call.streamUpstream && !contentType.startsWith('application/json') && !contentType.startsWith('text/html')) {
+    else if (this.#readsAsStream(contentType, coding)) {
       this.#receiver = this.#receive(this);
     } else this.#receiver = new WholeReceiver(contentType, coding, this.#adapter, this.#call, this, this.#limits.answerBytesMax);
+  }
+
+  /** A whole answer to a client that wants a stream goes the stream's way, too: its translator knows what to make of it. */
+  #readsAsStream(contentType: string, coding: string | undefined): boolean {
+    if (!this.#call.streamUpstream || contentType.startsWith('text/html')) return false;
+    return !contentType.startsWith('application/json') || (this.#call.stream && coding === undefined);
   }
 
   data(piece: Buffer): boolean {
@@ -152,7 +158,10 @@ class WholeReceiver implements Receiver {
     const joined = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
     try {
       const read = this.#adapter.read(decoded(joined, this.#coding, this.#bytesMax), this.#contentType, this.#call);
-      return isFault(read) ? { kind: 'fault', stage: 'waiting', fault: read } : { kind: 'answer', answer: read };
+      if (isFault(read)) return { kind: 'fault', stage: 'waiting', fault: read };
+      if (this.#call.stream)
+        return { kind: 'fault', stage: 'waiting', fault: protocolFault('a whole answer where a stream was asked for') };
+      return { kind: 'answer', answer: read };
     } catch (error) {
       return { kind: 'fault', stage: 'waiting', fault: protocolFault(String(error)) };
     }

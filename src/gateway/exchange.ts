@@ -31,6 +31,7 @@ export class Exchange implements Running, Watched {
   wrote = false;
   left = false;
   #silentMs = 0;
+  #stalledMs = 0;
 
   constructor(
     parts: Parts,
@@ -76,6 +77,8 @@ export class Exchange implements Running, Watched {
 
   /** Once a second while a stream is open. */
   look(): void {
+    this.#stalledMs = this.reply.stalled ? this.#stalledMs + this.parts.watch.everyMs : 0;
+    if (this.#stalledMs >= this.parts.limits.stalledMs) return this.reply.destroy();
     if (this.wrote) this.#silentMs = 0;
     else this.#silentMs += this.parts.watch.everyMs;
     this.wrote = false;

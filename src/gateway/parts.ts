@@ -22,6 +22,8 @@ export interface GatewayLimits {
   readonly moneyWaitMs: number;
   /** Silence towards a streaming client before a comment is sent. */
   readonly keepAliveMs: number;
+  /** A client that takes nothing of its stream for so long is gone. */
+  readonly stalledMs: number;
   readonly whole: UpstreamTimes;
   readonly stream: UpstreamTimes;
 }
@@ -32,6 +34,7 @@ export const gatewayLimits: GatewayLimits = {
   faultBytesMax: 256 * 1024,
   moneyWaitMs: 1_500,
   keepAliveMs: 15_000,
+  stalledMs: 120_000,
   // A whole answer of a reasoning model takes minutes before its first byte.
   whole: { firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 },
   stream: { firstByteTimeoutMs: 300_000, idleTimeoutMs: 300_000 },

@@ -139,7 +139,7 @@ const nothing = { charged: false, cost: 0n, inputTokens: 0, outputTokens: 0, ref
 async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMeter | undefined): Promise<Outcome> {
   const { parts, admitted, request, reply } = exchange;
   const retryAfterMs = parts.health.retryAfterMs(admitted.offer.candidates, parts.clock.monotonicMs());
-  const why = refusalFor(fault, request.id, retryAfterMs);
+  const why = refusalFor(fault, request.id, retryAfterMs, exchange.candidate?.channel.secret);
   if (reply.started && meter !== undefined && meter.outputBytes > 0) {
     const outcome = await concludeStream(exchange, meter, '', 'cut');
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
@@ -161,7 +161,10 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
 async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
   const quantities = meter.quantities ?? (await countedStream(exchange, meter));
   const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
-  if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) exchange.reply.end(tail + exchange.format.done);
+  if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) {
+    if (!exchange.reply.started) exchange.firstByte();
+    exchange.reply.end(tail + exchange.format.done);
+  }
   return outcome;
 }
 

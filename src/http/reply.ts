@@ -12,24 +12,42 @@ export class Reply {
   closed = false;
   #leave: (() => void) | undefined;
   #drain: (() => void) | undefined;
+  #over: (() => void) | undefined;
 
   /** `headers`: name, value, name, value, … that every answer of this exchange carries. */
   constructor(response: ServerResponse, headers: string[]) {
     this.#response = response;
     this.#headers = headers;
     response.on('close', this.#onClose);
+    // An answer that waits for its turn behind another one has no connection yet, and would not hear of its end.
+    if (response.socket === null) response.req.socket.setMaxListeners(0).once('close', this.#onClose);
   }
 
   readonly #onClose = (): void => {
+    if (this.closed) return;
     const left = !this.#response.writableFinished;
     this.closed = true;
+    this.#response.req.socket.off('close', this.#onClose);
     if (left) this.#leave?.();
     this.#drain?.();
+    this.#over?.();
   };
 
-  /** Calls `leave` once when the client goes away before the answer is complete; undefined forgets it. */
+  /** Calls `leave` once when the client goes away before the answer is complete, or has gone already; undefined forgets it. */
   onLeave(leave: (() => void) | undefined): void {
     this.#leave = leave;
+    if (this.closed) leave?.();
+  }
+
+  /** Calls `go` once the client has everything, or has gone. */
+  onOver(go: () => void): void {
+    this.#over = go;
+    if (this.closed) go();
+  }
+
+  /** The client has not read yet what it was sent before. */
+  get stalled(): boolean {
+    return this.#drain !== undefined;
   }
 
   header(name: string, value: string): void {

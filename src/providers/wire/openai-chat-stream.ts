@@ -1,6 +1,7 @@
+import { edit } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
-import { isObject, parse, utf8 } from './json.ts';
+import { isObject, listOf, parse, utf8 } from './json.ts';
 import { ChunkRewriter, upstreamIdOf } from './openai-chat-chunk.ts';
 import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
@@ -180,17 +181,28 @@ export class ChatStream implements StreamTranslator {
     let out = '';
     const body = parse(/^data: ?(.*)$/s.exec(line)?.[1] ?? '');
     if (isObject(body) || line === 'data: [DONE]') out = this.#event(rest);
-    else if (line.startsWith('{')) this.#whole(line);
+    else if (line.startsWith('{')) out = this.#whole(line);
     if (this.#closed) return out;
     if (!this.meter.finished) return out + this.#fail('the stream ended without a finish reason');
     this.#close();
     return out + this.#usage();
   }
 
-  /** No stream came but one JSON value: an error with a good status, as a rule. */
-  #whole(text: string): void {
+  /** No stream came but one JSON value: an error with a good status, as a rule, else the answer as a whole. Then its messages are the deltas. */
+  #whole(text: string): string {
     const body = parse(utf8(text));
-    if (isObject(body)) this.meter.fault = faultWithin(body, this.#quirks);
+    if (!isObject(body)) return '';
+    this.meter.fault = faultWithin(body, this.#quirks);
+    if (this.meter.fault) return '';
+    this.meter.upstreamId ??= upstreamIdOf(body);
+    const choices = listOf(body['choices']).map((_, i) => ['choices', i]);
+    return this.#chunk(
+      edit(
+        text,
+        choices.flatMap((at) => [{ path: [...at, 'delta'] }, { path: [...at, 'message'], name: 'delta' }]),
+      ),
+      '',
+    );
   }
 
   cutShort(quantities: Quantities): string {

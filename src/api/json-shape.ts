@@ -1,0 +1,33 @@
+/** Brackets within brackets in a body at most; the deepest schemas in use have some twenty. */
+export const depthMax = 256;
+/** Values in a body at most: more than the longest conversation has, and few enough to be read in a fraction of a second. */
+export const valuesMax = 1_000_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Why a body is too much to be parsed, seen without parsing it; undefined when it is not. Text inside strings costs nothing, however long. */
+export function tooMuch(json: Buffer): string | undefined {
+  let depth = 0;
+  let values = 0;
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i];
+    if (byte === quote) i = stringEnd(json, i);
+    else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > depthMax) return `it is nested more than ${depthMax} levels deep.`;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+    else if (byte === 0x2c && ++values > valuesMax) return `it has more than ${valuesMax} values.`;
+  }
+  return undefined;
+}
+
+/** The index of the quote that ends the string which begins at `start`, or the end of a string that does not. */
+function stringEnd(json: Buffer, start: number): number {
+  for (let i = start; ; ) {
+    i = json.indexOf(quote, i + 1);
+    if (i < 0) return json.length;
+    let before = i;
+    while (json[before - 1] === backslash) before--;
+    if ((i - before) % 2 === 0) return i;
+  }
+}

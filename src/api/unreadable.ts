@@ -1,0 +1,16 @@
+import { refusal, type RefusalName } from '../base/refusal.ts';
+import type { Unreadable } from '../http/server.ts';
+import { chatEnvelope, statusOf } from './errors.ts';
+
+const names: Readonly<Record<Parameters<Unreadable>[0], RefusalName>> = {
+  malformed: 'malformed_request',
+  late: 'request_timeout',
+  'head too large': 'head_too_large',
+  'bad url': 'unknown_url',
+};
+
+/** What came is no request that an endpoint could see: refused in the shape that all refusals have. */
+export const unreadable: Unreadable = (problem, values = {}) => {
+  const why = refusal(names[problem], values);
+  return { status: statusOf(why), body: chatEnvelope.body(why, '') };
+};
