@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';
-import { pause, type Timers } from '../base/timers.ts';
+import { pause, type Timers, turn } from '../base/timers.ts';
 import type { Database } from '../storage/database.ts';
 import type { Charge, RecordTable, Settled } from './contract.ts';
 import type { Float } from './float.ts';
@@ -171,6 +171,9 @@ export class Pipeline {
 
   async #sendAll(): Promise<void> {
     while (this.#process !== undefined && this.#hasWork) {
+      // Answers that arrived together are charged together: fewer commits, and no wait that anybody could notice.
+      await turn(this.#options.timers);
+      if (this.#process === undefined) return;
       const items = this.#queue.splice(0, this.#options.batchItemsMax);
       const moves = this.#takeMoves();
       if (items.length === 0 && moves.length === 0 && !this.#beats) continue;

@@ -36,6 +36,7 @@ export class SimulatedProcess {
           off = true;
         };
       },
+      soon: (run) => time.after(0, () => this.deliver(run)),
     };
     this.till = new LiveTill({
       db: network.for((arrival, lost) => this.deliver(this.isStopped && random() < 0.5 ? lost : arrival)),
