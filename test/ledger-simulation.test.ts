@@ -12,7 +12,7 @@ const asked = Number(process.env['LEDGER_OPERATIONS'] ?? 0);
 const firstSeed = Number(process.env['LEDGER_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const timeout = 3_600_000;
 /** A sabotage is caught sooner or later; in so many worlds it must be. */
-const worldsMax = 12;
+const worldsMax = 60;
 
 type Run = (seed: number, operations: number, sabotage?: Omit<Sabotage, 'rule'>) => Promise<SimulationReport>;
 
