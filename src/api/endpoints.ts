@@ -1,10 +1,11 @@
 import type { Parts } from '../gateway/parts.ts';
+import { countInput } from '../gateway/inquire.ts';
 import { run } from '../gateway/run.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
 import { messagesConvention } from './convention.ts';
 import type { Endpoint, Visit } from './door.ts';
-import { messagesFormat, parseMessages } from './messages-endpoint.ts';
+import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
 import { getModel, listModels } from './models.ts';
 
 /** The interface, row by row. */
@@ -25,6 +26,15 @@ export function endpointsOf(parts: Parts): readonly Endpoint[] {
       handle: ({ id, principal, request, reply }) => {
         const { body, bytes } = parseJson(request.body, request.headers['content-type']);
         return run(parts, parseMessages(id, principal, request.headers, body, bytes), reply, messagesFormat);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/messages/count_tokens',
+      convention: messagesConvention,
+      handle: ({ id, principal, request, reply }) => {
+        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+        return countInput(parts, parseQuestion(id, principal, request.headers, body, bytes), reply, messagesFormat, renderCount);
       },
     },
     {

@@ -67,6 +67,9 @@ export function parseQuestion(id: string, principal: Principal, headers: Incomin
   };
 }
 
+/** The answer to a question of how many tokens. */
+export const renderCount = (tokens: number): string => JSON.stringify({ input_tokens: tokens });
+
 function checkSampling(body: Body): void {
   optionalNumber(body, 'temperature', 0, 1);
   optionalNumber(body, 'top_p', 0, 1);

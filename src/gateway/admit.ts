@@ -7,7 +7,7 @@ import type { Parts } from './parts.ts';
 import type { ClientRequest } from './request.ts';
 
 /** Tokens that one image, sound or file is taken for until the vendor has counted. */
-const tokensPerMedium = 1_600;
+export const tokensPerMedium = 1_600;
 /** A byte of JSON is at most this share of a token: three bytes make an English half-word or one Chinese character. */
 const bytesPerToken = 3;
 /** Output that is counted towards tokens per minute before the answer is there. */
@@ -47,7 +47,8 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
   return { offer, textTokens, media, outputTokens, pass: entered };
 }
 
-function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
+/** What this model takes no matter how it is asked. */
+export function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
   const { outputTokensAsked: asked, outputParam: param } = request;
   if (param !== undefined && asked !== undefined && model.outputTokensMax !== undefined && asked > model.outputTokensMax) {
     refuse('out_of_range', { param, expected: `<= ${model.outputTokensMax} for the model '${model.id}'`, got: asked });

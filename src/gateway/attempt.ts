@@ -9,7 +9,7 @@ import {
   type UpstreamListener,
   type UpstreamTimes,
 } from '../http/upstream.ts';
-import { type Adapter, type Answer, type Authorize, type Call, isFault, type Proof, type StreamMeter } from '../providers/adapter.ts';
+import { type Answer, type Authorize, type Call, type Inquiry, isFault, type Proof, type StreamMeter } from '../providers/adapter.ts';
 import type { Lane } from './lanes.ts';
 import type { GatewayLimits } from './parts.ts';
 
@@ -38,7 +38,7 @@ export interface Receiver {
 export class Attempt implements UpstreamListener {
   readonly result: Promise<AttemptResult>;
   readonly upstreamCall: UpstreamCall;
-  readonly #adapter: Adapter;
+  readonly #adapter: Inquiry;
   readonly #call: Call;
   readonly #limits: GatewayLimits;
   readonly #receive: (attempt: Attempt) => Receiver;
@@ -46,7 +46,7 @@ export class Attempt implements UpstreamListener {
   #resolve: (result: AttemptResult) => void = () => {};
 
   /** `receive` makes the receiver of a streamed reply, when there is one. */
-  constructor(adapter: Adapter, call: Call, limits: GatewayLimits, receive: (attempt: Attempt) => Receiver) {
+  constructor(adapter: Inquiry, call: Call, limits: GatewayLimits, receive: (attempt: Attempt) => Receiver) {
     this.#adapter = adapter;
     this.#call = call;
     this.#limits = limits;
@@ -129,14 +129,14 @@ export function protocolFault(message: string): Fault {
 class WholeReceiver implements Receiver {
   readonly #contentType: string;
   readonly #coding: string | undefined;
-  readonly #adapter: Adapter;
+  readonly #adapter: Inquiry;
   readonly #call: Call;
   readonly #attempt: Attempt;
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(contentType: string, coding: string | undefined, adapter: Adapter, call: Call, attempt: Attempt, bytesMax: number) {
+  constructor(contentType: string, coding: string | undefined, adapter: Inquiry, call: Call, attempt: Attempt, bytesMax: number) {
     this.#contentType = contentType;
     this.#coding = coding;
     this.#adapter = adapter;
@@ -178,12 +178,12 @@ class RefusedReceiver implements Receiver {
   readonly #status: number;
   readonly #headers: ReplyHeaders;
   readonly #coding: string | undefined;
-  readonly #adapter: Adapter;
+  readonly #adapter: Inquiry;
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(status: number, headers: ReplyHeaders, coding: string | undefined, adapter: Adapter, bytesMax: number) {
+  constructor(status: number, headers: ReplyHeaders, coding: string | undefined, adapter: Inquiry, bytesMax: number) {
     this.#status = status;
     this.#headers = headers;
     this.#coding = coding;

@@ -1,7 +1,7 @@
 import type { Capability } from '../base/capability.ts';
 import type { Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
-import type { Adapter, Authorize, Means, Vendor } from '../providers/adapter.ts';
+import type { Adapter, Authorize, Inquiry, Means, Vendor } from '../providers/adapter.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
@@ -13,6 +13,8 @@ export interface Lane {
   /** Only where `sign` is not proof enough. */
   readonly authorize: Authorize | undefined;
   adapter(capability: Capability): Adapter | undefined;
+  /** Where the vendor counts the tokens of such a request. */
+  counter(capability: Capability): Inquiry | undefined;
   /** Where an adapter's path lies under this channel's base URL. */
   place(path: string, upstreamModel: string): string;
 }
@@ -57,6 +59,7 @@ export class Lanes {
       sign: vendor.sign(channel.secret),
       authorize: vendor.authorizer?.(channel.secret, this.#means),
       adapter: (capability) => adapters[capability],
+      counter: (capability) => vendor.counts?.[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
     };
     this.#lanes.set(channel.name, { channel, lane });

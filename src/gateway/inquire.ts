@@ -1,0 +1,86 @@
+import { refuse } from '../base/refusal.ts';
+import type { Candidate, Offer } from '../catalog/snapshot.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Answer, Call } from '../providers/adapter.ts';
+import { mayRetry } from '../routing/retry.ts';
+import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
+import { Attempt, type AttemptResult } from './attempt.ts';
+import { refusalFor } from './blame.ts';
+import type { ClientFormat } from './client-format.ts';
+import { countTokens } from './count.ts';
+import type { Parts } from './parts.ts';
+import type { ClientRequest } from './request.ts';
+
+/**
+ * How many input tokens a request has: asked of a vendor that tells it, for nothing, and else counted here. `render` writes our own count.
+ * Moves no money and leaves no record; counts towards the group's requests. Throws a Refusal (or LimitReached).
+ */
+export async function countInput(
+  parts: Parts,
+  request: ClientRequest,
+  reply: Reply,
+  format: ClientFormat,
+  render: (tokens: number) => string,
+): Promise<void> {
+  const offer = parts.catalog().offer(request.principal.group, request.model);
+  if (offer === undefined) refuse('model_not_found', { model: request.model });
+  refuseUnacceptable(offer, request);
+  const entered = parts.limiter.enter(`${request.principal.userId}/${offer.group.name}`, offer.group.limits, 0);
+  if ('over' in entered) throw new LimitReached(entered, 0);
+  try {
+    format.limitHeaders(entered, reply);
+    const told = await askVendors(parts, request, reply, offer);
+    if (reply.closed) return;
+    const body = told?.body ?? render((await countTokens(request.text())) + request.mediaCount * tokensPerMedium);
+    reply.whole(200, 'application/json', body);
+  } finally {
+    entered.finish(0);
+  }
+}
+
+/** The vendor's count; undefined where nobody tells: a channel that does not count may answer all the same. Throws the Refusal of a fault that is the client's. */
+async function askVendors(parts: Parts, request: ClientRequest, reply: Reply, { candidates }: Offer): Promise<Answer | undefined> {
+  const tried: Candidate[] = [];
+  while (tried.length < parts.limits.attemptsMax && !reply.closed) {
+    const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random);
+    if (candidate === undefined) return undefined;
+    tried.push(candidate);
+    const result = await askOne(parts, request, reply, candidate);
+    if (result?.kind === 'answer') return result.answer;
+    if (result?.kind !== 'fault') continue;
+    if (!mayRetry(result.fault.kind, result.stage, 1, 'text'))
+      throw refusalFor(result.fault, request.id, undefined, candidate.channel.secret);
+  }
+  return undefined;
+}
+
+async function askOne(parts: Parts, request: ClientRequest, reply: Reply, candidate: Candidate): Promise<AttemptResult | undefined> {
+  const lane = parts.lanes.of(candidate.channel);
+  const inquiry = lane.counter(request.capability);
+  if (inquiry === undefined) return undefined;
+  const attempt = new Attempt(inquiry, callFor(parts, request, candidate), parts.limits, () => {
+    throw new Error('a count is no stream');
+  });
+  reply.onLeave(() => attempt.finish({ kind: 'left' }));
+  attempt.start(lane);
+  const result = await attempt.result;
+  reply.onLeave(undefined);
+  return result;
+}
+
+function callFor(parts: Parts, request: ClientRequest, candidate: Candidate): Call {
+  const { body, bytes, model, includeUsage, answerId, headers } = request;
+  return {
+    body,
+    bytes,
+    publicModel: model,
+    upstreamModel: candidate.upstreamModel,
+    stream: false,
+    includeUsage,
+    streamUpstream: false,
+    outputTokensMax: undefined,
+    ...(headers === undefined ? {} : { clientHeaders: headers }),
+    answerId,
+    created: Math.floor(parts.clock.now() / 1_000),
+  };
+}
