@@ -22,6 +22,7 @@ import { openTill } from './ledger/till.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
 import { migrations } from './migrations.ts';
 import { vendors } from './providers/index.ts';
+import { expireResponses, openResponseMemory } from './recall/responses.ts';
 import { Health } from './routing/health.ts';
 import { watchChanges } from './storage/changes.ts';
 import type { Database } from './storage/database.ts';
@@ -82,6 +83,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
+  const memory = openResponseMemory(database, systemClock);
+  const expiring = expireResponses(memory);
   const till = await openTill({
     db: database,
     clock: systemClock,
@@ -115,7 +118,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
   };
   const server = openServer(serverLimits, unreadable);
-  const door = await openDoor(server, parts, endpointsOf(parts), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
+  const door = await openDoor(server, parts, endpointsOf(parts, memory), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
   await server.listen({ host: options.host, port: options.port });
   const close = async (): Promise<void> => {
@@ -126,6 +129,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await door.drain(drainMs);
     await till.close();
     await changes.stop();
+    expiring.stop();
     await keyring.close();
     await lanes.close();
     await database.close();

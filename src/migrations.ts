@@ -2,6 +2,7 @@ import { accountsMigrations } from './accounts/migrations.ts';
 import { catalogMigrations } from './catalog/migrations.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
+import { recallMigrations } from './recall/migrations.ts';
 import type { Migration } from './storage/database.ts';
 import { usageMigrations } from './usage/migrations.ts';
 
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   ...ledgerMigrations,
   ...catalogMigrations,
   ...usageMigrations,
+  ...recallMigrations,
 ];

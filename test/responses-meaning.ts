@@ -20,11 +20,22 @@ export function responseMeaning(response: unknown): ResponseMeaning {
   const body = object(response);
   const output = list(body['output']);
   const usage = object(body['usage']);
-  const reasoning = output.filter((item) => item['type'] === 'reasoning').flatMap((item) => (list(item['summary']).length > 0 ? list(item['summary']) : list(item['content'])));
+  const reasoning = output
+    .filter((item) => item['type'] === 'reasoning')
+    .flatMap((item) => (list(item['summary']).length > 0 ? list(item['summary']) : list(item['content'])));
   return {
-    text: output.filter((item) => item['type'] === 'message').flatMap((item) => list(item['content'])).map((part) => text(part['text'])).join(''),
-    reasoning: reasoning.map((part) => text(part['text'])).join('').replaceAll('\n', ''),
-    calls: output.filter((item) => item['type'] === 'function_call').map((item) => ({ name: text(item['name']), arguments: text(item['arguments']) })),
+    text: output
+      .filter((item) => item['type'] === 'message')
+      .flatMap((item) => list(item['content']))
+      .map((part) => text(part['text']))
+      .join(''),
+    reasoning: reasoning
+      .map((part) => text(part['text']))
+      .join('')
+      .replaceAll('\n', ''),
+    calls: output
+      .filter((item) => item['type'] === 'function_call')
+      .map((item) => ({ name: text(item['name']), arguments: text(item['arguments']) })),
     status: text(body['status']),
     usage: 'input_tokens' in usage ? { input: count(usage['input_tokens']), output: count(usage['output_tokens']) } : undefined,
     failed: body['status'] === 'failed' || Object.keys(object(body['error'])).length > 0,

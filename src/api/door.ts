@@ -27,7 +27,7 @@ export interface Visit {
 
 /** An endpoint is a row. `handle` may throw a Refusal as long as nothing was sent. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** That of chat, when absent. */
   readonly convention?: Convention;
@@ -238,5 +238,8 @@ function masked(secret: string): string {
 /** Whether a path is that of a route, whose `:name` stands for one segment and `*` for all that follow. */
 function matches(route: string, path: string): boolean {
   if (route.endsWith('*')) return path.startsWith(route.slice(0, -1)) && path.length >= route.length;
-  return route === path;
+  if (!route.includes(':')) return route === path;
+  const steps = path.split('/');
+  const named = route.split('/');
+  return steps.length === named.length && named.every((step, i) => (step.startsWith(':') ? steps[i] !== '' : step === steps[i]));
 }

@@ -1,15 +1,17 @@
 import type { Parts } from '../gateway/parts.ts';
 import { countInput } from '../gateway/inquire.ts';
 import { run } from '../gateway/run.ts';
+import type { ResponseMemory } from '../recall/responses.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
 import { messagesConvention } from './convention.ts';
 import type { Endpoint, Visit } from './door.ts';
 import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
 import { getModel, listModels } from './models.ts';
+import { responsesEndpoints } from './responses-endpoints.ts';
 
 /** The interface, row by row. */
-export function endpointsOf(parts: Parts): readonly Endpoint[] {
+export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endpoint[] {
   return [
     {
       method: 'POST',
@@ -37,6 +39,7 @@ export function endpointsOf(parts: Parts): readonly Endpoint[] {
         return countInput(parts, parseQuestion(id, principal, request.headers, body, bytes), reply, messagesFormat, renderCount);
       },
     },
+    ...responsesEndpoints(parts, memory),
     {
       method: 'GET',
       path: '/models',

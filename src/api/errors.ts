@@ -41,6 +41,14 @@ export const messagesEnvelope: Envelope = {
   event: (refusal, requestId) => bytesOf(`event: error\ndata: ${messagesBody(refusal, requestId)}\n\n`),
 };
 
+/** An error event of `/v1/responses`: flat as OpenAI documents it, and nested as its servers write it (recorded 2026-08). Each event of that stream is numbered. */
+export function responsesErrorEvent(refusal: Refusal, _requestId: string, nextEvent: number): string {
+  const { type, code } = refusals[refusal.refusal];
+  const { message, param } = refusal;
+  const event = { type: 'error', sequence_number: nextEvent, code, message, param, error: { type, code, message, param } };
+  return bytesOf(`event: error\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
 export function statusOf(refusal: Refusal): number {
   return refusals[refusal.refusal].status;
 }

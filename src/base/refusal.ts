@@ -50,6 +50,17 @@ export const refusals = {
     code: 'model_not_found',
     message: "The model '{model}' does not exist or you do not have access to it.",
   },
+  previous_response_not_found: {
+    ...badRequest,
+    code: 'previous_response_not_found',
+    message: "Previous response with id '{id}' not found.",
+  },
+  response_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'response_not_found',
+    message: "Response with id '{id}' not found.",
+  },
   unknown_url: { status: 404, type: 'invalid_request_error', code: 'unknown_url', message: 'Invalid URL ({method} {path})' },
   method_not_supported: {
     status: 405,

@@ -8,6 +8,7 @@ export interface ClientFormat {
   readonly done: string;
   /** Sent while the model is silent. */
   readonly keepAlive: string;
-  errorEvent(error: Refusal, requestId: string): string;
+  /** `nextEvent`: its number, in formats that number their events. */
+  errorEvent(error: Refusal, requestId: string, nextEvent: number): string;
   limitHeaders(pass: Pass, reply: Reply): void;
 }

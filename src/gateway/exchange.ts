@@ -3,7 +3,7 @@ import type { Quantities } from '../base/quantities.ts';
 import { costOf } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Call } from '../providers/adapter.ts';
+import type { Call, StreamMeter } from '../providers/adapter.ts';
 import { type Admitted, outputLimit } from './admit.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClientFormat } from './client-format.ts';
@@ -28,6 +28,8 @@ export class Exchange implements Running, Watched {
   attempts = 0;
   candidate: Candidate | undefined;
   attempt: Attempt | undefined;
+  /** What the stream to the client has told so far. */
+  meter: StreamMeter | undefined;
   wrote = false;
   left = false;
   #silentMs = 0;

@@ -28,4 +28,6 @@ export interface ClientRequest {
   text(): string;
   /** Id of the answer, in the form of its endpoint. */
   readonly answerId: string;
+  /** Remembers the answer, of which this is the whole or the end, once it is paid for and before its last byte leaves. */
+  readonly keep?: (last: Buffer) => Promise<void>;
 }

@@ -3,7 +3,7 @@ import { type Refusal, refusal } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Answer, StreamMeter } from '../providers/adapter.ts';
+import type { Answer, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { admit } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
@@ -39,9 +39,9 @@ export async function run(parts: Parts, request: ClientRequest, reply: Reply, fo
   }
 }
 
-function refuseOrBreak({ reply, format, request }: Exchange, why: Refusal): void {
+function refuseOrBreak({ reply, format, request, meter }: Exchange, why: Refusal): void {
   if (!reply.started) throw why;
-  reply.end(format.errorEvent(why, request.id));
+  reply.end(format.errorEvent(why, request.id, meter?.nextEvent ?? 0));
 }
 
 async function deliver(exchange: Exchange): Promise<Outcome> {
@@ -111,7 +111,7 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   let receiver: StreamReceiver | undefined;
   const attempt = new Attempt(adapter, call, parts.limits, (self) => {
     receiver = request.stream
-      ? new ForwardingReceiver(exchange, self, adapter.stream(call))
+      ? forwardingReceiver(exchange, self, adapter.stream(call))
       : new CollectingReceiver(exchange, self, adapter.collect(call), parts.limits.answerBytesMax);
     return receiver;
   });
@@ -120,6 +120,11 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   const result = await attempt.result;
   exchange.attempt = undefined;
   return { result, receiver };
+}
+
+function forwardingReceiver(exchange: Exchange, attempt: Attempt, translator: StreamTranslator): ForwardingReceiver {
+  exchange.meter = translator.meter;
+  return new ForwardingReceiver(exchange, attempt, translator);
 }
 
 async function conclude(exchange: Exchange, result: AttemptResult, receiver: StreamReceiver | undefined): Promise<Outcome> {
@@ -154,18 +159,29 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
   const outcome = await charge(exchange, ending);
   if (outcome.refusal !== undefined) return outcome;
   exchange.firstByteMs ??= exchange.elapsedMs();
+  const kept = exchange.request.keep === undefined || (await keep(exchange, answer.body));
   exchange.reply.whole(200, 'application/json', answer.body);
-  return outcome;
+  return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
 async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
   const quantities = meter.quantities ?? (await countedStream(exchange, meter));
   const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
-  if (outcome.refusal === undefined && (status === 'ok' || status === 'length')) {
-    if (!exchange.reply.started) exchange.firstByte();
-    exchange.reply.end(tail + exchange.format.done);
+  if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
+  const kept = exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));
+  if (!exchange.reply.started) exchange.firstByte();
+  exchange.reply.end(tail + exchange.format.done);
+  return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
+}
+
+/** The client has paid for the answer and gets it, whether or not it can be remembered. */
+async function keep({ request }: Exchange, last: Buffer): Promise<boolean> {
+  try {
+    await request.keep?.(last);
+    return true;
+  } catch {
+    return false;
   }
-  return outcome;
 }
 
 async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: StreamReceiver | undefined): Promise<Outcome> {

@@ -3,7 +3,17 @@ import { jsonText } from '../../base/json-edit.ts';
 import type { Call } from '../adapter.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { responseFrame, type Standing } from './response-frame.ts';
-import { callItem, type Called, inputOf, type ItemIds, type ItemStatus, messageItem, reasoningItem, refusalPart, textPart } from './responses-over-chat-items.ts';
+import {
+  callItem,
+  type Called,
+  inputOf,
+  type ItemIds,
+  type ItemStatus,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  textPart,
+} from './responses-over-chat-items.ts';
 
 /** Numbers the events of one stream and writes them, as `latin1` text. */
 export class Numbered {
@@ -109,8 +119,11 @@ function joinedDetails(details: readonly unknown[]): unknown[] {
     if (typeof detail !== 'object' || detail === null) continue;
     const piece: Record<string, unknown> = { ...detail };
     const last = joined.at(-1);
-    if (last === undefined || last['index'] !== piece['index'] || last['type'] !== piece['type'] || last['signature'] !== undefined) joined.push(piece);
-    else for (const [name, value] of Object.entries(piece)) last[name] = name === 'text' && typeof last[name] === 'string' ? `${last[name]}${String(value)}` : value;
+    if (last === undefined || last['index'] !== piece['index'] || last['type'] !== piece['type'] || last['signature'] !== undefined)
+      joined.push(piece);
+    else
+      for (const [name, value] of Object.entries(piece))
+        last[name] = name === 'text' && typeof last[name] === 'string' ? `${last[name]}${String(value)}` : value;
   }
   return joined;
 }
@@ -216,13 +229,26 @@ export class OpenCall implements OpenItem {
     const told = this.#custom
       ? numbered.raw('response.custom_tool_call_input.delta', `${this.#place.json},"delta":${input}`) +
         numbered.raw('response.custom_tool_call_input.done', `${this.#place.json},"input":${input}`)
-      : numbered.raw('response.function_call_arguments.done', `${this.#place.json},"name":${jsonText(this.#called.name)},"arguments":${jsonText(args)}`);
+      : numbered.raw(
+          'response.function_call_arguments.done',
+          `${this.#place.json},"name":${jsonText(this.#called.name)},"arguments":${jsonText(args)}`,
+        );
     return told + done(this.#output, this.#place, callItem(this.#place.id, { ...this.#called, arguments: args }, status, this.#custom));
   }
 }
 
 /** The last event of a stream, for what was said. */
-export function lastEvent(call: Call, { numbered, items }: Output, incomplete: 'max_output_tokens' | 'content_filter' | undefined, quantities: Quantities | undefined): string {
+export function lastEvent(
+  call: Call,
+  { numbered, items }: Output,
+  incomplete: 'max_output_tokens' | 'content_filter' | undefined,
+  quantities: Quantities | undefined,
+): string {
   const status = incomplete === undefined ? 'completed' : 'incomplete';
-  return numbered.response(`response.${status}`, call, { status, output: items, quantities, ...(incomplete === undefined ? {} : { incomplete }) });
+  return numbered.response(`response.${status}`, call, {
+    status,
+    output: items,
+    quantities,
+    ...(incomplete === undefined ? {} : { incomplete }),
+  });
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../base/refusal.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../wire/json.ts';
-import { customInput } from './responses-over-chat-request.ts';
+import { customInput } from './responses-over-chat-items.ts';
 import { opened } from './responses-over-chat-seal.ts';
 
 /** A message of an assistant while items are added to it. */

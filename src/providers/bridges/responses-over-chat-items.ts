@@ -1,6 +1,8 @@
 import { type JsonObject, parse, objectOf, textOf } from '../wire/json.ts';
-import { customInput } from './responses-over-chat-request.ts';
 import { sealed } from './responses-over-chat-seal.ts';
+
+/** A custom tool takes one text; for chat it is a function with one of this name. */
+export const customInput = 'input';
 
 /** Ids of a response's items: its own random part and their place in it. */
 export class ItemIds {

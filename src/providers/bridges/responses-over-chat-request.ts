@@ -2,6 +2,7 @@ import { refuse } from '../../base/refusal.ts';
 import type { Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
 import { chatMessages } from './responses-over-chat-input.ts';
+import { customInput } from './responses-over-chat-items.ts';
 
 /** Members that chat knows by the same name and meaning. */
 const carried = [
@@ -46,9 +47,6 @@ function refuseUncarried(body: JsonObject): void {
   if (body['context_management'] != null && listOf(body['context_management']).length)
     refuse('invalid_value', { param: 'context_management', why: 'it is not available for this model.' });
 }
-
-/** A custom tool takes one text; for chat it is a function with one. */
-export const customInput = 'input';
 
 function chatTool(value: unknown, i: number): JsonObject {
   const tool = objectOf(value) ?? {};

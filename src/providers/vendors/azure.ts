@@ -3,7 +3,8 @@ import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { defineVendor } from '../vendor.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
-import { effortFloors, functionsElsewhere, reasoningModels } from './openai.ts';
+import { openaiResponses } from '../wire/openai-responses.ts';
+import { effortFloors, functionsElsewhere, nativeResponses, reasoningModels } from './openai.ts';
 
 /** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
 const legacyVersion = '2024-10-21';
@@ -39,5 +40,6 @@ export const azure = defineVendor({
       chatOverResponses({ floors: effortFloors, faults }),
       functionsElsewhere,
     ),
+    responses: openaiResponses({ ...nativeResponses, faults }),
   },
 });

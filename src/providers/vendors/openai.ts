@@ -3,6 +3,7 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import type { EffortFloor } from '../wire/openai-responses-chat-ask.ts';
 import { chatUnlessDemanded, type ResponsesDemand } from '../wire/openai-responses-demand.ts';
+import { type NativeQuirks, openaiResponses } from '../wire/openai-responses.ts';
 import { defineVendor } from '../vendor.ts';
 
 /** Reasoning models refuse sampling (developers.openai.com/api/docs/guides/reasoning, 2026-08): dropped, because `model` alone may change (row 62c). */
@@ -40,11 +41,21 @@ export const functionsElsewhere: readonly ResponsesDemand[] = [
 
 export const effortFloors: readonly EffortFloor[] = [{ models: neverSilent, refused: ['none', 'minimal'], least: 'low' }];
 
+/** On `/responses` the same models refuse the same sampling, and their reasoning comes sealed when asked for. */
+export const nativeResponses = {
+  seals: reasoning,
+  refusals: [
+    { models: /^(?:o[1-9]|gpt-5(?:-(?!chat)|$))/, drop: sampling },
+    { models: /^gpt-(?:5\.|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
+  ],
+} satisfies NativeQuirks;
+
 export const openai = defineVendor({
   id: 'openai',
   baseUrl: 'https://api.openai.com/v1',
   env: { apiKey: 'OPENAI_API_KEY' },
   speaks: {
     chat: chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere),
+    responses: openaiResponses(nativeResponses),
   },
 });

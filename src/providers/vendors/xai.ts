@@ -1,5 +1,15 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiResponses } from '../wire/openai-responses.ts';
 import { defineVendor } from '../vendor.ts';
+
+const faults: readonly FaultRule[] = [
+  { status: 400, text: /incorrect api key/i, kind: 'credentials' },
+  // The status and the code are those of a forbidden key; only the words tell them apart (seen by clients since 2025-08).
+  { status: 403, text: /violates usage guidelines/i, kind: 'content_policy' },
+  { status: 400, text: /maximum prompt length/i, kind: 'context_length' },
+  { text: /used all available credits|spending limit/i, kind: 'quota' },
+];
 
 /** docs.x.ai/docs/api-reference, 2026-08. Errors are strings beside a code; a wrong key is a 400 (recorded 2026-08). */
 export const xai = defineVendor({
@@ -7,14 +17,8 @@ export const xai = defineVendor({
   baseUrl: 'https://api.x.ai/v1',
   env: { apiKey: 'XAI_API_KEY' },
   speaks: {
-    chat: openaiChat({
-      faults: [
-        { status: 400, text: /incorrect api key/i, kind: 'credentials' },
-        // The status and the code are those of a forbidden key; only the words tell them apart (seen by clients since 2025-08).
-        { status: 403, text: /violates usage guidelines/i, kind: 'content_policy' },
-        { status: 400, text: /maximum prompt length/i, kind: 'context_length' },
-        { text: /used all available credits|spending limit/i, kind: 'quota' },
-      ],
-    }),
+    chat: openaiChat({ faults }),
+    // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).
+    responses: openaiResponses({ faults, seals: /^grok-(?:4|[5-9])/ }),
   },
 });

@@ -32,8 +32,10 @@ const carried = [
  */
 export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
   const { body } = call;
-  if ((countOf(body['n']) ?? 1) > 1) refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time when it has tools.' });
-  if (listOf(body['modalities']).includes('audio')) refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
+  if ((countOf(body['n']) ?? 1) > 1)
+    refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time when it has tools.' });
+  if (listOf(body['modalities']).includes('audio'))
+    refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
   const effort = effortOf(call, floors);
   const text = textMembers(body);
   const choice = toolChoice(body['tool_choice'] ?? body['function_call']);
@@ -56,7 +58,8 @@ export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
 
 function effortOf({ body, upstreamModel }: Call, floors: readonly EffortFloor[]): string | undefined {
   const asked = textOf(body['reasoning_effort']);
-  const floor = asked === undefined ? undefined : floors.find(({ models, refused }) => models.test(upstreamModel) && refused.includes(asked));
+  const floor =
+    asked === undefined ? undefined : floors.find(({ models, refused }) => models.test(upstreamModel) && refused.includes(asked));
   return floor?.least ?? asked;
 }
 
@@ -91,7 +94,6 @@ function toolChoice(value: unknown): unknown {
   if (!isObject(value)) return value ?? undefined;
   const type = textOf(value['type']) ?? 'function';
   const inner = objectOf(value[type]);
-  if (type === 'allowed_tools' && inner)
-    return { type, mode: inner['mode'], tools: listOf(inner['tools']).map((one) => toolChoice(one)) };
+  if (type === 'allowed_tools' && inner) return { type, mode: inner['mode'], tools: listOf(inner['tools']).map((one) => toolChoice(one)) };
   return { type, name: textOf(inner?.['name']) ?? textOf(value['name']) ?? '' };
 }

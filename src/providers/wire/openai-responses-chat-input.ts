@@ -12,7 +12,8 @@ export function inputItems(messages: unknown): JsonObject[] {
     const { role } = message;
     if (role === 'assistant') items.push(...assistantItems(message, param, custom));
     else if (role === 'tool' || role === 'function') items.push(resultItem(message, param, custom));
-    else items.push({ type: 'message', role: role === 'system' || role === 'developer' ? role : 'user', content: contentOf(message, param) });
+    else
+      items.push({ type: 'message', role: role === 'system' || role === 'developer' ? role : 'user', content: contentOf(message, param) });
   });
   return items;
 }
@@ -81,5 +82,8 @@ function inputPart(part: JsonObject, param: string): JsonObject {
 }
 
 function refuseType(part: JsonObject, param: string): never {
-  return refuse('invalid_value', { param: `${param}.type`, why: `this model takes no content of type '${String(part['type'])}' beside tools.` });
+  return refuse('invalid_value', {
+    param: `${param}.type`,
+    why: `this model takes no content of type '${String(part['type'])}' beside tools.`,
+  });
 }

@@ -20,7 +20,8 @@ export interface ResponsesQuirks {
 /** Chat for models that give some of it on `/responses` only: the wire format `openai-responses` seen from a client of chat. */
 export function chatOverResponses(quirks: ResponsesQuirks = {}): Adapter {
   const faults = quirks.faults ? { faults: quirks.faults } : {};
-  const stream = (call: Call): TranslatedStream => new TranslatedStream(call, (_, chunks, meter) => new ResponsesReader(call, chunks, meter, faults));
+  const stream = (call: Call): TranslatedStream =>
+    new TranslatedStream(call, (_, chunks, meter) => new ResponsesReader(call, chunks, meter, faults));
   return {
     ask: (call) => askResponses(call, quirks.floors ?? []),
     read(reply, contentType, call) {
@@ -63,7 +64,9 @@ function readResponse(reply: Buffer, call: Call, quirks: { faults?: readonly Fau
   if (fault) return fault;
   if (!Array.isArray(body['output'])) return protocolFault('a response without output');
   const said: Collected = { content: '', refusal: '', reasoning: '', calls: [], details: [] };
-  listOf(body['output']).filter(isObject).forEach((item, index) => collect(said, item, index));
+  listOf(body['output'])
+    .filter(isObject)
+    .forEach((item, index) => collect(said, item, index));
   const stop = new StopText(stopWords(call.body['stop']));
   const content = stop.push(said.content) + stop.end();
   const calls = stop.met ? [] : said.calls;

@@ -1,0 +1,43 @@
+import { countInput } from '../gateway/inquire.ts';
+import type { Parts } from '../gateway/parts.ts';
+import { run } from '../gateway/run.ts';
+import type { ResponseMemory } from '../recall/responses.ts';
+import { parseJson } from './check.ts';
+import type { Endpoint, Visit } from './door.ts';
+import { parseInput, parseResponse, responsesFormat } from './responses.ts';
+import { runInBackground } from './responses-background.ts';
+import { keptFrom, recall } from './responses-recall.ts';
+import { storedEndpoints } from './responses-stored.ts';
+
+/** `/v1/responses`, row by row. */
+export function responsesEndpoints(parts: Parts, memory: ResponseMemory): readonly Endpoint[] {
+  return [
+    { method: 'POST', path: '/responses', handle: (visit) => create(parts, memory, visit) },
+    { method: 'POST', path: '/responses/input_tokens', handle: (visit) => inputTokens(parts, memory, visit) },
+    ...storedEndpoints(memory),
+  ];
+}
+
+async function create(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
+  const sent = parseJson(request.body, request.headers['content-type']);
+  parseResponse(id, principal, sent.body, sent.bytes);
+  const { body, bytes, own } = await recall(memory, principal.userId, sent.body, sent.bytes);
+  const asked = parseResponse(id, principal, body, bytes);
+  if (body['background'] === true && !asked.stream) return runInBackground(parts, memory, asked, own, reply);
+  if (body['store'] === false) return run(parts, asked, reply, responsesFormat);
+  const keep = async (last: Buffer): Promise<void> => {
+    const kept = keptFrom(last, own);
+    if (kept) await memory.keep(principal.userId, kept);
+  };
+  return run(parts, { ...asked, keep }, reply, responsesFormat);
+}
+
+/** POST /v1/responses/input_tokens: as the vendor counts where it tells, else counted here; free. */
+async function inputTokens(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
+  const sent = parseJson(request.body, request.headers['content-type']);
+  parseInput(id, principal, sent.body, sent.bytes);
+  const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
+  return countInput(parts, parseInput(id, principal, body, bytes), reply, responsesFormat, renderCount);
+}
+
+const renderCount = (tokens: number): string => JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens });

@@ -1,0 +1,30 @@
+import type { Migration } from '../storage/database.ts';
+
+/** What is remembered for a while. `input` and `body` are JSON text; times are milliseconds of the wall clock. */
+export const recallMigrations: readonly Migration[] = [
+  {
+    id: '0006-recall',
+    statements: [
+      `CREATE TABLE response (
+        id TEXT PRIMARY KEY,
+        account TEXT NOT NULL,
+        status TEXT NOT NULL CHECK (status IN ('queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled')),
+        previous TEXT,
+        input TEXT NOT NULL,
+        body TEXT NOT NULL,
+        created_at BIGINT NOT NULL,
+        expires_at BIGINT NOT NULL,
+        lease_until BIGINT
+      )`,
+      'CREATE INDEX response_expires ON response (expires_at)',
+      // Clients refer to an item by its id alone.
+      `CREATE TABLE response_item (
+        account TEXT NOT NULL,
+        id TEXT NOT NULL,
+        response TEXT NOT NULL REFERENCES response ON DELETE CASCADE,
+        PRIMARY KEY (account, id)
+      )`,
+      'CREATE INDEX response_item_response ON response_item (response)',
+    ],
+  },
+];
