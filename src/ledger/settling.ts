@@ -8,6 +8,7 @@ import type { TillSettings } from './settings.ts';
 import type { TillEvent, TillStats } from './stats.ts';
 
 const none: readonly Nano[] = [];
+const unlimited: readonly Float[] = [];
 
 export interface SettlingParts {
   readonly pipeline: Pipeline;
@@ -29,7 +30,9 @@ export class Settling {
   }
 
   /** Charges up to what was reserved: `reserved` of each float, and `extra` of the user's. What is left of it is free again. */
-  charge(charge: Charge, [user, ...limits]: readonly [Float, ...Float[]], reserved: Nano, extra: Nano, nowMs: number): Promise<Settled> {
+  charge(charge: Charge, floats: readonly [Float, ...Float[]], reserved: Nano, extra: Nano, nowMs: number): Promise<Settled> {
+    const [user] = floats;
+    const limits = floats.length === 1 ? unlimited : floats.slice(1);
     const available = reserved + extra;
     const amount = charge.cost < available ? charge.cost : available;
     user.finish(available, amount, nowMs);

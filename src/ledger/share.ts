@@ -28,16 +28,14 @@ export function fairShare({ want, minimum, shape }: Demand, user: Float, alone: 
  * What can be taken from memory now, of all accounts alike; or the account that lacks it. Less than the share is taken only when the database
  * is known to have no more.
  */
-export function available(demand: Demand, user: Float, limits: readonly Float[]): Nano | Float {
+export function available(demand: Demand, floats: readonly [Float, ...Float[]]): Nano | Float {
+  const [user] = floats;
   let amount = fairShare(demand, user, user.running === 0);
-  if (user.free < amount) {
-    if (!sufficesFor(demand, user, amount)) return user;
-    amount = user.free;
-  }
-  for (const limit of limits) {
-    if (limit.free >= amount) continue;
-    if (!sufficesFor(demand, limit, amount)) return limit;
-    amount = limit.free;
+  for (let i = 0; i < floats.length; i++) {
+    const float = floats[i];
+    if (float === undefined || float.free >= amount) continue;
+    if (!sufficesFor(demand, float, amount)) return float;
+    amount = float.free;
   }
   return amount;
 }

@@ -121,8 +121,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     if (!this.#admits(nowMs)) return undefined;
     const floats = this.#floats.known(ask);
     if (floats === undefined || floats[0].waiters.length > 0) return undefined;
-    const [user, ...limits] = floats;
-    const amount = available(ask, user, limits);
+    const amount = available(ask, floats);
     return typeof amount === 'bigint' ? this.#reserved(floats, amount, nowMs) : undefined;
   }
 

@@ -66,17 +66,20 @@ export class Waiting {
   /** Something has changed on this account. */
   serve(float: Float): void {
     if (float.waiters.length === 0) return;
-    for (const user of new Set(float.waiters.map(({ floats }) => floats[0]))) this.#serveUser(user);
+    if (float.limit === undefined) this.#serveUser(float);
+    else for (const user of new Set(float.waiters.map(({ floats }) => floats[0]))) this.#serveUser(user);
   }
 
   /** In turn; whoever lacks something keeps those behind who need the same. */
   #serveUser(user: Float): void {
     const lacking = new Set<Float>();
-    for (const waiter of [...user.waiters]) {
-      if (lacking.has(user)) return;
-      if (waiter.floats[0] !== user || waiter.floats.some((float) => lacking.has(float))) continue;
-      const [, ...limits] = waiter.floats;
-      const amount = available(waiter.demand, user, limits);
+    for (let place = 0; place < user.waiters.length && !lacking.has(user); ) {
+      const waiter = user.waiters[place];
+      if (waiter === undefined || waiter.floats.some((float) => lacking.has(float))) {
+        place++;
+        continue;
+      }
+      const amount = available(waiter.demand, waiter.floats);
       if (typeof amount === 'bigint') {
         this.remove(waiter);
         waiter.take(amount);
@@ -85,6 +88,7 @@ export class Waiting {
         waiter.refuse('insufficient');
       } else {
         lacking.add(amount);
+        place++;
         if (this.#clock.monotonicMs() - amount.lastFailedMs >= drawEveryMs) this.#draw(amount);
       }
     }
