@@ -30,6 +30,8 @@ const quirks: Quirks = {
       kind: 'context_length',
     },
     { code: /^Validation/i, text: /content filter|responsible AI/i, kind: 'content_policy' },
+    // Inside a stream the name is all there is.
+    { status: 0, code: /^Validation/i, kind: 'bad_request' },
   ],
 };
 

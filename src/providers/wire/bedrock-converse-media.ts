@@ -74,6 +74,7 @@ export class MediaWriter {
     const plain = name
       .replace(/\.[a-z0-9]{1,5}$/i, '')
       .normalize('NFKD')
+      .replace(/\p{M}+/gu, '')
       .replace(/[^A-Za-z0-9\s()[\]-]+/g, ' ')
       .replace(/\s+/g, ' ')
       .trim();
