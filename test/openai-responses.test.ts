@@ -56,7 +56,12 @@ describe.each(models)('%s', (model) => {
     const said = events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : [])).join('');
     const end = events.at(-1);
     if (end?.type !== 'response.completed') throw new Error('the last event is the completed response');
-    expect(end.response.output.flatMap((item) => (item.type === 'message' ? item.content : [])).map((part) => (part.type === 'output_text' ? part.text : '')).join('')).toBe(said);
+    expect(
+      end.response.output
+        .flatMap((item) => (item.type === 'message' ? item.content : []))
+        .map((part) => (part.type === 'output_text' ? part.text : ''))
+        .join(''),
+    ).toBe(said);
   });
 
   test('tools, whole and streamed, and their results by the id of the response alone', async () => {
