@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { eventFrame, exceptionFrame } from '../../../test/support/event-stream.ts';
+import { eventFrame, eventStreamFrame, exceptionFrame } from '../../../test/support/event-stream.ts';
 import { type Call, isFault } from '../adapter.ts';
 import { bedrockConverse } from './bedrock-converse.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
@@ -123,6 +124,45 @@ test('events and deltas of tomorrow say nothing', () => {
   ]);
   expect(content).toBe('Hi');
   expect(meter.fault).toBeUndefined();
+});
+
+test('whatever an event holds, nothing is thrown', () => {
+  const names = fc.constantFrom('messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata');
+  const keys = fc.constantFrom(
+    'contentBlockIndex',
+    'delta',
+    'start',
+    'text',
+    'toolUse',
+    'input',
+    'reasoningContent',
+    'signature',
+    'redactedContent',
+    'stopReason',
+    'usage',
+  );
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom(null, 0, 1, '', 'x', '{'),
+      fc.array(tie('value'), { maxLength: 2 }),
+      fc.dictionary(keys, tie('value'), { maxKeys: 3 }),
+    ),
+  }));
+  const payload = fc.oneof(
+    value.map((one) => JSON.stringify(one)),
+    fc.string(),
+    fc.constant('{"delta":{"text":"'),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(names, payload), { maxLength: 8 }), fc.boolean(), (events, hidden) => {
+      const frames = events.map(([name, json]) => eventStreamFrame({ ':event-type': name, ':message-type': 'event' }, json));
+      const { meter, calls } = play([...frames, text('Hi'), end('end_turn'), metadata], hidden ? callOf(schemaAsked, nova) : callOf());
+      expect(meter.finished || meter.fault !== undefined).toBe(true);
+      expect(calls.filter((said) => typeof said !== 'string')).toEqual([]);
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 test('what the vendor’s own tools do is not the client’s', () => {

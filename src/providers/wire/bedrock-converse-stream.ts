@@ -9,11 +9,17 @@ import { converseModel } from './bedrock-converse-models.ts';
 import { converseQuantities } from './bedrock-converse-usage.ts';
 import type { ChatChunks } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
-import { countOf, type JsonObject, objectOf, parse, rawMembers, textOf, utf8 } from './json.ts';
+import { countOf, isObject, type JsonObject, objectOf, parse, rawMembers, textOf, utf8 } from './json.ts';
 import { stringAfter } from './string-after.ts';
 
 /** What stands before the text of nearly every event. */
 const beforeText = '"delta":{"text":';
+
+/** The JSON text of a member that is a string. */
+function stringIn(raw: ReadonlyMap<string, string>, name: string): string | undefined {
+  const json = raw.get(name);
+  return json?.startsWith('"') ? json : undefined;
+}
 
 /** What becomes of a block that has begun. */
 interface Block {
@@ -45,7 +51,9 @@ export class ConverseReader implements EventReader {
   event(data: string, name: string): string {
     if (name === 'contentBlockDelta') {
       const text = this.#hidden ? undefined : stringAfter(data, beforeText);
-      return text === undefined ? this.#delta(rawMembers(data)) : this.#chunks.contentJson(text);
+      if (text !== undefined) return this.#chunks.contentJson(text);
+      // The parts are cut out of the text, which has to be JSON for that.
+      return isObject(parse(data)) ? this.#delta(rawMembers(data)) : '';
     }
     const event = objectOf(parse(utf8(data)));
     if (name.startsWith('exception:')) {
@@ -84,10 +92,10 @@ export class ConverseReader implements EventReader {
   #delta(event: ReadonlyMap<string, string>): string {
     const index = Number(event.get('contentBlockIndex') ?? 0);
     const delta = rawMembers(event.get('delta') ?? '');
-    const text = delta.get('text');
+    const text = stringIn(delta, 'text');
     if (text !== undefined) return this.#text(text);
     const toolUse = delta.get('toolUse');
-    if (toolUse !== undefined) return this.#arguments(index, rawMembers(toolUse).get('input') ?? '""');
+    if (toolUse !== undefined) return this.#arguments(index, stringIn(rawMembers(toolUse), 'input') ?? '""');
     const reasoning = delta.get('reasoningContent');
     return reasoning === undefined ? '' : this.#reasoning(index, rawMembers(reasoning));
   }
@@ -107,8 +115,8 @@ export class ConverseReader implements EventReader {
 
   /** Thinking and, of models that sign theirs, what brings it back: text in pieces, the signature in a piece of its own. */
   #reasoning(index: number, reasoning: ReadonlyMap<string, string>): string {
-    const text = reasoning.get('text');
-    const signature = reasoning.get('signature');
+    const text = stringIn(reasoning, 'text');
+    const signature = stringIn(reasoning, 'signature');
     const data = textOf(parse(reasoning.get('redactedContent') ?? ''));
     if (index !== this.#thinking) this.#details++;
     this.#thinking = index;
