@@ -1,5 +1,6 @@
 import type { Quantities } from '../../base/quantities.ts';
 import type { Answer, Call } from '../adapter.ts';
+import { thinkingBlocks } from '../wire/anthropic-messages-signed.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../wire/json.ts';
 import { messageUsage } from '../wire/messages-usage.ts';
 
@@ -33,7 +34,7 @@ export function messageFrom(answer: Answer, call: Call): JsonObject {
   const said = objectOf(choice['message']) ?? {};
   const calls = listOf(said['tool_calls']).filter(isObject);
   const text = (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
-  const stopReason = said['refusal'] == null ? stopReasonOf(choice['finish_reason'], calls.length) : 'refusal';
+  const stopReason = !said['refusal'] ? stopReasonOf(choice['finish_reason'], calls.length) : 'refusal';
   return {
     ...messageHead(call),
     content: [...thinkingFrom(said), ...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...calls.map(toolUse)],
@@ -47,28 +48,22 @@ export function messageFrom(answer: Answer, call: Call): JsonObject {
 
 /** Thinking with its signature where there is one; without, it is told all the same. */
 function thinkingFrom(said: JsonObject): JsonObject[] {
-  const blocks = signedBlocks(said['reasoning_details']);
-  if (blocks.length) return blocks;
+  const blocks = thinkingBlocks(said);
+  if (blocks.some(({ type }) => type === 'thinking')) return blocks;
   const thinking = textOf(said['reasoning_content']) ?? '';
-  return thinking === '' ? [] : [{ type: 'thinking', thinking, signature: '' }];
-}
-
-function signedBlocks(details: unknown): JsonObject[] {
-  return listOf(details)
-    .filter(isObject)
-    .flatMap((detail): JsonObject[] => {
-      const { signature, data, text } = detail;
-      if (detail['type'] === 'reasoning.encrypted' && typeof data === 'string') return [{ type: 'redacted_thinking', data }];
-      return typeof signature === 'string' && signature !== '' ? [{ type: 'thinking', thinking: textOf(text) ?? '', signature }] : [];
-    });
+  return thinking === '' ? blocks : [{ type: 'thinking', thinking, signature: '' }, ...blocks];
 }
 
 function toolUse(call: JsonObject): JsonObject {
   const fn = objectOf(call['function']) ?? objectOf(call['custom']) ?? {};
-  return { type: 'tool_use', id: call['id'], name: fn['name'], input: inputFrom(textOf(fn['arguments']) ?? '') };
+  return { type: 'tool_use', id: call['id'], name: fn['name'], ...vendorsOwn(call), input: inputFrom(textOf(fn['arguments']) ?? '') };
 }
+
+/** What a vendor wants back with the call travels in the block, as it does in chat: Gemini's signatures, for one. */
+export const vendorsOwn = ({ extra_content }: JsonObject): JsonObject => (extra_content === undefined ? {} : { extra_content });
 
 /** Arguments as an object. What a model wrote wrongly is told as it is, under a name. */
 function inputFrom(args: string): JsonObject {
-  return args.trim() === '' ? {} : (objectOf(parse(args)) ?? { arguments: args });
+  const input = args.trim() === '' ? null : parse(args);
+  return input === null ? {} : (objectOf(input) ?? { arguments: args });
 }

@@ -1,7 +1,7 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Call } from '../adapter.ts';
 import { messageUsage } from '../wire/messages-usage.ts';
-import { parse } from '../wire/json.ts';
+import { type JsonObject, parse } from '../wire/json.ts';
 import { messageHead } from './messages-over-chat-answer.ts';
 
 interface ToolUse {
@@ -46,15 +46,17 @@ export class MessageBlocks {
   }
 
   redacted(data: string): string {
-    return this.#stopOpen() + this.#start(`{"type":"redacted_thinking","data":${jsonText(data)}}`) + this.#stop(this.#blocks - 1);
+    const before = this.#stopOpen() + this.#stopCalls(() => true);
+    return before + this.#start(`{"type":"redacted_thinking","data":${jsonText(data)}}`) + this.#stop(this.#blocks - 1);
   }
 
-  call(index: number, id: string | undefined, name: string | undefined, args: string): string {
+  /** `members` of the block, once, and more of its arguments. */
+  call(index: number, members: JsonObject, args: string): string {
     let out = '';
     let call = this.#calls.get(index);
     if (call === undefined) {
       out += this.#stopOpen() + this.#stopCalls((one) => parse(one.args) !== undefined);
-      out += this.#start(`{"type":"tool_use","id":${jsonText(id ?? '')},"name":${jsonText(name ?? '')},"input":{}}`);
+      out += this.#start(jsonText({ type: 'tool_use', ...members, input: {} }));
       this.#calls.set(index, (call = { block: this.#blocks - 1, args: '', open: true }));
     }
     if (args === '' || !call.open) return out;

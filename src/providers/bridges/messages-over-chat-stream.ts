@@ -1,9 +1,10 @@
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { messageDelta } from '../wire/anthropic-native-stream.ts';
+import { isClaudes } from '../wire/anthropic-messages-signed.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
 import { MessageBlocks } from './messages-over-chat-blocks.ts';
-import { estimated, stopReasonOf } from './messages-over-chat-answer.ts';
+import { estimated, stopReasonOf, vendorsOwn } from './messages-over-chat-answer.ts';
 
 /** Chat chunks, which the vendor's own adapter has made regular, as the events of a message. */
 export class MessageEvents implements StreamTranslator {
@@ -64,7 +65,7 @@ export class MessageEvents implements StreamTranslator {
   #delta(delta: JsonObject): string {
     const blocks = this.#blocks;
     let out = '';
-    const details = listOf(delta['reasoning_details']).filter(isObject);
+    const details = listOf(delta['reasoning_details']).filter(isObject).filter(isClaudes);
     if (delta['reasoning_content']) out += blocks.thinking(textOf(delta['reasoning_content']) ?? '');
     for (const detail of details) {
       if (detail['type'] === 'reasoning.encrypted') out += blocks.redacted(textOf(detail['data']) ?? '');
@@ -78,7 +79,8 @@ export class MessageEvents implements StreamTranslator {
     for (const call of listOf(delta['tool_calls'])) {
       if (!isObject(call)) continue;
       const fn = objectOf(call['function']) ?? {};
-      out += blocks.call(countOf(call['index']) ?? 0, textOf(call['id']), textOf(fn['name']), textOf(fn['arguments']) ?? '');
+      const index = countOf(call['index']) ?? 0;
+      out += blocks.call(index, { id: call['id'], name: fn['name'], ...vendorsOwn(call) }, textOf(fn['arguments']) ?? '');
     }
     return out;
   }

@@ -1,6 +1,7 @@
 import { refuse } from '../../base/refusal.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
-import { signedDetail } from '../wire/anthropic-messages-signed.ts';
+import { redactedDetail, signedDetail } from '../wire/anthropic-messages-signed.ts';
+import { vendorsOwn } from './messages-over-chat-answer.ts';
 
 /** `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, the other way round). */
 export function chatMessages(body: JsonObject, model: string): JsonObject[] {
@@ -140,6 +141,7 @@ function assistant(content: unknown, place: Place): JsonObject {
     if (!isObject(block)) return;
     if (block['type'] === 'text') text += textOf(block['text']) ?? '';
     else if (block['type'] === 'tool_use') calls.push(toolCall(block));
+    else if (block['type'] === 'redacted_thinking') details.push({ ...redactedDetail(details.length, String(block['data'])) });
     else if (block['type'] === 'thinking') {
       const thought = textOf(block['thinking']) ?? '';
       reasoning += thought;
@@ -157,5 +159,6 @@ function assistant(content: unknown, place: Place): JsonObject {
 }
 
 function toolCall(block: JsonObject): JsonObject {
-  return { id: block['id'], type: 'function', function: { name: block['name'], arguments: JSON.stringify(block['input'] ?? {}) } };
+  const { id, name, input = {} } = block;
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) }, ...vendorsOwn(block) };
 }

@@ -22,6 +22,9 @@ export const signedDetail = (index: number, text: string, signature: string): Re
 });
 export const redactedDetail = (index: number, data: string): ReasoningDetail => ({ type: 'reasoning.encrypted', data, format, index });
 
+/** Other models sign and seal their thoughts, too. */
+export const isClaudes = (detail: JsonObject): boolean => detail['format'] === undefined || detail['format'] === format;
+
 /** A piece of a signed detail: a member of a delta. */
 export const detailsMember = (inside: string, index: number): string =>
   `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"${format}","index":${index}}]`;
@@ -37,7 +40,7 @@ export function thinkingBlocks(message: JsonObject): JsonObject[] {
   let text = '';
   let index: unknown;
   for (const detail of listOf(message['reasoning_details']).filter(isObject)) {
-    if (detail['format'] !== undefined && detail['format'] !== format) continue;
+    if (!isClaudes(detail)) continue;
     if (detail['index'] !== index) text = '';
     index = detail['index'];
     const data = textOf(detail['data']);

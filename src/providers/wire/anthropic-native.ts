@@ -43,7 +43,7 @@ export const anthropicCount: Inquiry = {
 };
 
 function commonChanges(call: Call): Change[] {
-  return [{ path: ['model'], json: jsonText(call.upstreamModel) }, ...withoutUnsigned(call)];
+  return [{ path: ['model'], json: jsonText(call.upstreamModel) }, ...withoutOthers(call)];
 }
 
 function askAt(path: string, call: Call, changes: readonly Change[]): Ask {
@@ -55,19 +55,26 @@ function askAt(path: string, call: Call, changes: readonly Change[]): Ask {
   return { path, headers, body: editBytes(call.bytes, changes) };
 }
 
-/** Thinking that no Claude signed comes from another model of the same conversation: here it would be refused. */
-function withoutUnsigned(call: Call): Change[] {
+/** What another model of the same conversation said with it would be refused here: thinking that no Claude signed, and signatures of calls. */
+function withoutOthers(call: Call): Change[] {
   const changes: Change[] = [];
   listOf(call.body['messages']).forEach((message, i) => {
     const content = isObject(message) ? message['content'] : undefined;
-    if (!Array.isArray(content) || !content.some(isUnsigned)) return;
-    const kept = content.filter((block) => !isUnsigned(block));
+    if (!Array.isArray(content) || !content.some((block) => isUnsigned(block) || isMarked(block))) return;
+    const kept = content.filter((block) => !isUnsigned(block)).map(withoutMark);
     changes.push({ path: ['messages', i, 'content'], json: jsonText(kept.length ? kept : [{ type: 'text', text: '…' }]) });
   });
   return changes;
 }
 
 const isUnsigned = (block: unknown): boolean => isObject(block) && block['type'] === 'thinking' && block['signature'] === '';
+const isMarked = (block: unknown): boolean => isObject(block) && block['type'] === 'tool_use' && block['extra_content'] !== undefined;
+
+function withoutMark(block: unknown): unknown {
+  if (!isObject(block) || !isMarked(block)) return block;
+  const { extra_content: _, ...rest } = block;
+  return rest;
+}
 
 function readWhole(reply: Buffer, call: Call): Answer | Fault {
   const body = parse(reply.toString('utf8'));

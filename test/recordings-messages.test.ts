@@ -1,0 +1,253 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../src/api/check.ts';
+import { parseMessages } from '../src/api/messages-endpoint.ts';
+import { type Random, seededRandom } from '../src/base/random.ts';
+import { type Adapter, type Call, isFault, type StreamMeter } from '../src/providers/adapter.ts';
+import { messagesOverChat } from '../src/providers/bridges/messages-over-chat.ts';
+import { vendors } from '../src/providers/index.ts';
+import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
+import { anthropicCount, anthropicNative } from '../src/providers/wire/anthropic-native.ts';
+import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
+import { cuts } from './cuts.ts';
+import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
+import { chatRecordings, type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+
+/** Clients of /v1/messages: recorded traffic passes natively as it is, and chat's answers become messages that mean the same. */
+const seed = 20_261_121;
+const bodyOf = ({ request }: Recording): Record<string, unknown> | undefined =>
+  Array.isArray(request?.['messages']) ? { ...request } : undefined;
+const native =
+  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'messages').filter((one) => one.vendor !== 'openai' && bodyOf(one));
+const chats = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder).filter(({ status }) => status < 400);
+const done = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+const figures: string[] = [];
+afterAll(() => {
+  process.stdout.write(`recorded /v1/messages (seed ${seed}): ${figures.join(' · ')}\n`);
+});
+
+function callFrom(recording: Recording): Call {
+  const body = { ...bodyOf(recording), model: 'public/model' };
+  return {
+    body,
+    bytes: Buffer.from(JSON.stringify(body)),
+    publicModel: 'public/model',
+    upstreamModel: String(recording.request?.['model'] ?? 'claude-sonnet-4-5'),
+    stream: recording.streamed,
+    includeUsage: true,
+    streamUpstream: recording.streamed,
+    outputTokensMax: undefined,
+    answerId: 'msg_replayed',
+    created: 1_700_000_000,
+  };
+}
+
+function play(adapter: Adapter, call: Call, pieces: Iterable<Buffer>): { text: string; meter: StreamMeter } {
+  const translator = adapter.stream(call);
+  let text = '';
+  for (const piece of pieces) text += translator.push(piece);
+  return { text: Buffer.from(text + translator.end(), 'latin1').toString('utf8'), meter: translator.meter };
+}
+
+function each(name: string, all: readonly Recording[], check: (recording: Recording, random: Random) => boolean | void): void {
+  const random = seededRandom(seed);
+  const wrong: string[] = [];
+  let judged = 0;
+  for (const recording of all) {
+    try {
+      if (check(recording, random) !== false) judged += 1;
+    } catch (error) {
+      judged += 1;
+      wrong.push(`${recording.id}: ${String(error).slice(0, 900)}`);
+    }
+  }
+  figures.push(`${name} ${judged - wrong.length}/${judged}`);
+  expect(wrong).toEqual([]);
+}
+
+const total = (quantities: object | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
+const asked = ({ usage }: Meaning): number => (usage ? usage.prompt + usage.completion : 0);
+
+/** The data of each event but for pings, whose members say what is ours: id and model. */
+function eventsOf(text: string): unknown[] {
+  const all = text.replaceAll('\r\n', '\n').split('\n\n');
+  const told = all.flatMap((event) => /^data: ?(.*)$/m.exec(event)?.[1] ?? []).map((data) => JSON.parse(data));
+  for (const { message } of told) if (message) Object.assign(message, { id: 'id', model: 'model' });
+  return told.filter(({ type }) => type !== 'ping');
+}
+
+function checkNativeStream(recording: Recording, random: Random): void {
+  const call = callFrom(recording);
+  const recorded = recording.reply.toString('utf8');
+  const want = messagesMeaning(recorded);
+  const { text, meter } = play(anthropicNative, call, [recording.reply]);
+  if (want.finish === undefined) return expect(meter.fault).toBeDefined();
+  expect(meter.fault).toBeUndefined();
+  expect(eventsOf(text + done)).toEqual(eventsOf(recorded));
+  expect(text).toContain('"model":"public/model"');
+  expect(total(meter.quantities)).toBe(asked(want));
+  for (const pieces of cuts(recording.reply, random))
+    if (play(anthropicNative, call, pieces).text !== text) throw new Error('a cut changes the answer');
+  const collector = anthropicNative.collect(call);
+  collector.push(recording.reply);
+  expect(messagesMeaning(collector.answer().body.toString('utf8'))).toEqual(want);
+}
+
+function checkNativeAnswer(recording: Recording): void {
+  const result = anthropicNative.read(recording.reply, 'application/json', callFrom(recording));
+  const said: Record<string, unknown> = JSON.parse(recording.reply.toString('utf8'));
+  if (!Array.isArray(said['content'])) return expect(isFault(result)).toBe(true);
+  if (isFault(result)) throw new Error(result.message);
+  expect(JSON.parse(result.body.toString('utf8'))).toEqual({ ...said, id: 'msg_replayed', model: 'public/model' });
+  expect(total(result.quantities)).toBe(asked(messagesMeaning(recording.reply.toString('utf8'))));
+}
+
+/** The door takes what the vendor took, and sends it on as it came. */
+function checkRequest(recording: Recording): void {
+  const call = callFrom(recording);
+  const { body, bytes } = parseJson(call.bytes, 'application/json');
+  const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined };
+  parseMessages('req_0', { ...principal, expiresAt: undefined }, {}, body, bytes);
+  expect(JSON.parse(anthropicNative.ask(call).body.toString('utf8'))).toEqual({ ...call.body, model: call.upstreamModel });
+}
+
+const withoutMarks = (body: Record<string, unknown>): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === 'cache_control' ? undefined : value)));
+const oneSystem = (body: Record<string, unknown>): Record<string, unknown> => {
+  const { system } = body;
+  return Array.isArray(system) ? { ...body, system: system.map(({ text }) => text).join('') } : body;
+};
+/** White space between texts is ours. */
+const said = (body: unknown): string => JSON.stringify(sorted(body)).replaceAll(/\\n|\s/g, '');
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort()
+      .map(([name, inner]) => [name, sorted(inner)]),
+  );
+};
+
+const claude = messagesOverChat(anthropicMessages());
+
+/** Anthropic's words as chat's, and back: what both formats can say arrives. */
+function checkRoundTrip(recording: Recording): boolean {
+  const body = withoutMarks(bodyOf(recording) ?? {});
+  if (chatRequest(body) === undefined || recording.request?.['model'] === undefined) return false;
+  // Chat has no word for errors of tools, nor for media in their results; servers of tools are refused.
+  if (
+    /"is_error":true|"(image|document)".*"tool_result"|"tool_result".*"(image|document)"/.test(JSON.stringify(body)) ||
+    body['mcp_servers'] !== undefined
+  )
+    return false;
+  const sent = JSON.parse(claude.ask({ ...callFrom(recording), body }).body.toString('utf8'));
+  expect(said(messagesSaid(oneSystem(sent)))).toBe(said(messagesSaid(oneSystem(body))));
+  return true;
+}
+
+function checkBridge(recording: Recording, random: Random): boolean {
+  const chat = vendors.get(recording.vendor)?.speaks.chat ?? vendors.get('openai-compatible')?.speaks.chat;
+  if (chat === undefined) throw new Error('nobody plays this');
+  const body = { model: 'public/model', max_tokens: 100, messages: [{ role: 'user', content: 'Go on.' }], stream: recording.streamed };
+  const call = { ...callFrom(recording), body, bytes: Buffer.from(JSON.stringify(body)) };
+  const adapter = messagesOverChat(chat);
+  if (!recording.streamed) {
+    const want = chat.read(recording.reply, 'application/json', { ...call, body: { ...body, messages: [] } });
+    const got = adapter.read(recording.reply, 'application/json', call);
+    expect(isFault(got)).toBe(isFault(want));
+    if (!isFault(got) && !isFault(want))
+      expectSame(messagesMeaning(got.body.toString('utf8')), answerMeaning(want.body.toString('utf8')), got.quantities);
+    return true;
+  }
+  const plain = play(chat, { ...call, includeUsage: true }, [recording.reply]);
+  const { text, meter } = play(adapter, call, [recording.reply]);
+  expect(meter.fault).toEqual(plain.meter.fault);
+  if (meter.fault === undefined) {
+    expectSame(messagesMeaning(text), streamMeaning(plain.text), meter.quantities);
+    expectSequence(text);
+    const collector = adapter.collect(call);
+    collector.push(recording.reply);
+    expectSame(messagesMeaning(collector.answer().body.toString('utf8')), streamMeaning(plain.text), meter.quantities);
+  }
+  for (const pieces of cuts(recording.reply, random))
+    if (play(adapter, call, pieces).text !== text) throw new Error('a cut changes the answer');
+  return true;
+}
+
+const parsedArgs = (args: string): unknown => {
+  try {
+    return JSON.parse(args || '{}') ?? {};
+  } catch {
+    return args;
+  }
+};
+
+function expectSame(got: Meaning, want: Meaning, quantities: object | undefined): void {
+  // A message is one answer; a refusal is its text.
+  if (want.choices > 1 || want.finish === 'function_call') return;
+  if (got.finish !== 'content_filter') expect(got.text).toBe(want.text);
+  expect(got.reasoning).toBe(want.reasoning);
+  expect(got.calls.map(({ name }) => name)).toEqual(want.calls.map(({ name }) => name));
+  const args = want.calls.map((call) => parsedArgs(call.args));
+  if (args.every((one) => typeof one === 'object')) expect(got.calls.map((call) => parsedArgs(call.args))).toEqual(args);
+  if (got.finish !== 'content_filter') expect(got.finish).toBe(got.calls.length > 0 && want.finish === 'stop' ? 'tool_calls' : want.finish);
+  if (quantities !== undefined) expect(asked(got)).toBe(total(quantities));
+}
+
+/** One start, blocks that open and close one by one, one reason. */
+function expectSequence(text: string): void {
+  const types = eventsOf(text).map((event) => (typeof event === 'object' && event !== null && 'type' in event ? event.type : undefined));
+  const letters: Readonly<Record<string, string>> = {
+    message_start: '<',
+    content_block_start: '(',
+    content_block_delta: '.',
+    content_block_stop: ')',
+    message_delta: '>',
+  };
+  expect(types.map((type) => letters[String(type)]).join('')).toMatch(/^<(\(\.*\))*>$/);
+}
+
+describe.skipIf(recordingsFolder === undefined)('recorded traffic of /v1/messages', () => {
+  const good = native.filter(({ status }) => status < 400);
+  it(
+    'passes natively: streams, at every cut',
+    () =>
+      each(
+        'streams',
+        good.filter((one) => one.streamed),
+        checkNativeStream,
+      ),
+    60_000,
+  );
+  it('passes natively: whole answers', () =>
+    each(
+      'answers',
+      good.filter((one) => !one.streamed),
+      checkNativeAnswer,
+    ));
+  it('passes natively: requests', () => each('requests', good, checkRequest));
+  it('passes natively: counts of tokens', () =>
+    each(
+      'counts',
+      recordingsFolder === undefined
+        ? []
+        : recordingsAt(recordingsFolder, 'count_tokens').filter(
+            (one) => /claude|"input_tokens"/.test(one.url + one.reply.toString()) && one.status < 400 && bodyOf(one),
+          ),
+      (recording) => {
+        const result = anthropicCount.read(recording.reply, 'application/json', callFrom(recording));
+        expect(isFault(result)).toBe(false);
+      },
+    ));
+  it('says over chat what it said itself', () => each('requests over chat', good, checkRoundTrip));
+  it.each([...new Set(chats.map(({ vendor }) => vendor))])(
+    'of %s, recorded as chat, becomes messages that mean the same, at every cut',
+    (vendor) =>
+      each(
+        vendor,
+        chats.filter((one) => one.vendor === vendor),
+        checkBridge,
+      ),
+    60_000,
+  );
+});
