@@ -5,9 +5,9 @@ import { sqliteUrl } from './databases.ts';
 import { hello, oneModel, type Running, type RunningOptions, startRunning } from './support/running.ts';
 import { chunk, completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
 
-async function start(limits: RunningOptions['limits'] = {}) {
+async function start(limits: RunningOptions['limits'] = {}, yuan = '100') {
   const vendor = await startVendor();
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url), limits });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url), limits, yuan });
   return { vendor, running };
 }
 
@@ -98,7 +98,7 @@ test('a vendor that answers whole when a stream is asked for: the client has its
 });
 
 test('a client that reads nothing of a stream is let go, and the vendor with it', async () => {
-  const { vendor, running } = await start({ stalledMs: 2_000 });
+  const { vendor, running } = await start({ stalledMs: 2_000 }, '1000000');
   let gone = false;
   vendor.answer((_request, response) => {
     sse(response).write(chunk({ role: 'assistant', content: '' }));
@@ -177,4 +177,18 @@ test('the vendor’s key is not repeated to the client, whatever it looks like',
   }
   vendor.answer((_request, response) => sse(response).end(streamOf(['Hi'])));
   expect((await running.post(chat, streamed)).status).toBe(200);
+});
+
+test('a vendor that ignores the output limit writes no further than there is money', async () => {
+  const { vendor, running } = await start({}, '0.3');
+  vendor.answer((_request, response) => {
+    sse(response);
+    const timer = setInterval(() => response.write(chunk({ content: 'word '.repeat(20) })), 1);
+    response.on('close', () => clearInterval(timer));
+  });
+  const text = await (await running.post(chat, { ...streamed, max_tokens: 20 }, { signal: AbortSignal.timeout(8_000) })).text();
+  expect(text).toContain('"finish_reason":"length"');
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  expect(await running.usage()).toMatchObject([{ status: 'length', shortfall: 0n }]);
+  await running.expectBooks();
 });

@@ -6,6 +6,8 @@ const sliceFirst = 256;
 const sliceMax = 4_096;
 /** Progress is taken as one token for two bytes: reserving too much is harmless, usage settles. */
 const bytesPerTokenReserved = 2;
+/** Text of more bytes a token than this is not what the output limit allowed: the vendor does not keep it. */
+const bytesPerTokenMax = 8;
 
 export function firstSlice(outputTokens: number): number {
   return Math.min(sliceFirst, outputTokens);
@@ -19,6 +21,8 @@ export class Purse {
   nextLookBytes: number;
   readonly #reservation: Reservation;
   readonly #admitted: Admitted;
+  /** The output limit, until the answer has gone past it. */
+  #mostTokens: number;
   #coveredTokens: number;
   #slice = sliceFirst;
   #asking: Promise<boolean> | undefined;
@@ -27,6 +31,7 @@ export class Purse {
   constructor(reservation: Reservation, admitted: Admitted, tokensAtFirst: number) {
     this.#reservation = reservation;
     this.#admitted = admitted;
+    this.#mostTokens = admitted.outputTokens;
     this.#coveredTokens =
       reservation.amount >= worstCaseOf(admitted, tokensAtFirst) ? tokensAtFirst : affordableTokens(admitted, reservation.amount);
     this.nextLookBytes = this.#lookAt();
@@ -36,15 +41,19 @@ export class Purse {
     return this.#reservation;
   }
 
-  /** Half a slice before the money ends, and never once the whole answer is covered. */
+  /** Half a slice before the money ends, and once the whole answer is covered only where a longer one begins. */
   #lookAt(): number {
-    if (this.#coveredTokens >= this.#admitted.outputTokens) return Number.POSITIVE_INFINITY;
+    if (!this.canGrow()) return this.#mostTokens * bytesPerTokenMax;
     return Math.max(0, this.#coveredTokens - Math.ceil(this.#slice / 2)) * bytesPerTokenReserved;
   }
 
   /** The answer has come to this many bytes and would go past what is reserved. */
   exceeded(bytes: number): boolean {
-    return this.#coveredTokens < this.#admitted.outputTokens && bytes > this.#coveredTokens * bytesPerTokenReserved;
+    if (!this.canGrow()) {
+      if (bytes <= this.#mostTokens * bytesPerTokenMax) return false;
+      this.#mostTokens = Math.ceil(bytes / bytesPerTokenReserved) + sliceFirst;
+    }
+    return bytes > this.#coveredTokens * bytesPerTokenReserved;
   }
 
   /** The answer has lasted this many tokens' time at the model's top speed: thinking is not seen, so it is paid for by the clock. */
@@ -54,7 +63,7 @@ export class Purse {
 
   /** Takes the next slice if it is there at once. */
   grow(): void {
-    if (this.#coveredTokens >= this.#admitted.outputTokens) return;
+    if (!this.canGrow()) return;
     const target = this.#target();
     const missing = worstCaseOf(this.#admitted, target) - this.#reservation.amount;
     if (missing <= 0n || this.#reservation.extend(missing) >= missing) this.#covered(target);
@@ -62,7 +71,7 @@ export class Purse {
 
   /** There is more of this answer to be paid for than is covered. */
   canGrow(): boolean {
-    return this.#coveredTokens < this.#admitted.outputTokens;
+    return this.#coveredTokens < this.#mostTokens;
   }
 
   /** Waits for the next slice; false when the account has no money for it in time. Who asks while another waits, waits with it. */
@@ -92,7 +101,7 @@ export class Purse {
   }
 
   #target(): number {
-    return Math.min(this.#admitted.outputTokens, this.#coveredTokens + this.#slice);
+    return Math.min(this.#mostTokens, this.#coveredTokens + this.#slice);
   }
 
   #covered(tokens: number): void {

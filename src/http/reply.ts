@@ -2,10 +2,14 @@ import type { ServerResponse } from 'node:http';
 
 const textBytesMax = 16_384;
 
+/** Who takes nothing of what is left of an answer for so long does not get the rest. */
+const lastBytesMs = 120_000;
+
 /** The client's side of one exchange: a hijacked response, written as heads and latin1 text whose characters are bytes. */
 export class Reply {
   readonly #response: ServerResponse;
   readonly #headers: string[];
+  readonly #lastBytesMs: number;
   /** The client was sent a status line. */
   started = false;
   /** The client went away, or everything has been sent. */
@@ -15,9 +19,10 @@ export class Reply {
   #over: (() => void) | undefined;
 
   /** `headers`: name, value, name, value, … that every answer of this exchange carries. */
-  constructor(response: ServerResponse, headers: string[]) {
+  constructor(response: ServerResponse, headers: string[], waitMs: number = lastBytesMs) {
     this.#response = response;
     this.#headers = headers;
+    this.#lastBytesMs = waitMs;
     response.on('close', this.#onClose);
     // An answer that waits for its turn behind another one has no connection yet, and would not hear of its end.
     if (response.socket === null) response.req.socket.setMaxListeners(0).once('close', this.#onClose);
@@ -62,6 +67,7 @@ export class Reply {
     // A short body as text leaves in one write together with its head; as a buffer it would be a second one.
     if (Buffer.isBuffer(body) && body.length <= textBytesMax) this.#response.end(body.toString('latin1'), 'latin1');
     else this.#response.end(body);
+    this.#limitTheRest();
   }
 
   startStream(): void {
@@ -97,6 +103,12 @@ export class Reply {
   end(bytes: string): void {
     if (this.closed) return;
     this.#response.end(bytes, 'latin1');
+    this.#limitTheRest();
+  }
+
+  /** The connection's own timer, which the next request sets back. */
+  #limitTheRest(): void {
+    if (this.#response.writableLength > 0) this.#response.socket?.setTimeout(this.#lastBytesMs);
   }
 
   /** Breaks the connection: nothing more that could be said would be true. */
