@@ -19,6 +19,7 @@ const table = `
   gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image
   gpt-4o-mini           openai      openai    =                           128000   16384   1.065 0.5325   4.26 image
   gpt-5-mini            openai      openai    =                           400000  128000   1.775 0.1775  14.2  image
+  gpt-5.6-terra         openai      openai    =                           400000  128000  17.75  1.775   71    image
   gpt-4.1               azure       openai    =                          1047576   32768  14.2   3.55    56.8  image
   deepseek-chat         deepseek    deepseek  =                           128000    8192   2     0.2      3    text
   deepseek-reasoner     deepseek    deepseek  =                           128000   65536   2     0.2      3    text

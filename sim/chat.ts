@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { compose, promptTokens } from './answer.ts';
+import { type Answer, compose, promptTokens } from './answer.ts';
 import type { Complaint, Dialect, Problem, ProblemKind } from './dialect.ts';
 import { fastModel, sendFast } from './fast.ts';
-import { isJson, type Json } from './json.ts';
+import { isJson, type Json, object } from './json.ts';
 import { type ChatRequest, readRequest } from './request.ts';
 import { firstComplaint } from './rules/parameters.ts';
 import { type Once, type Scenario, scenarioOf, withoutScenarios } from './scenario.ts';
 import { closed, sendJson, sendPage, sendStream, sendWhole } from './send.ts';
 import type { Route } from './vendors.ts';
-import { streamEvents, wholeBody } from './write.ts';
+import { type StreamEvent, streamEvents, wholeBody } from './write.ts';
 
 /** Keys with one of these words in them are wrong; any other is right. */
 const wrongKey = /wrong|invalid|expired/i;
@@ -22,6 +22,29 @@ export async function chat(
   { dialect, deployment }: Route,
   once: Once,
 ): Promise<void> {
+  const door = atDoor(incoming, response, body, dialect);
+  if (door === undefined) return;
+  const { raw, problem } = door;
+  const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
+  const request = readRequest(raw, withoutScenarios(named));
+  const complaint = firstComplaint(dialect.rules, deployment === undefined ? request : { ...request, raw: { model: deployment, ...raw } });
+  if (complaint !== undefined)
+    return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
+  return play(response, request, dialect, scenarioOf(named), once, problem, {
+    done: dialect.style.done,
+    events: (answer) => streamEvents(answer, request, dialect),
+    whole: (answer) => wholeBody(answer, request, dialect),
+    error: undefined,
+  });
+}
+
+interface Door {
+  readonly raw: Json;
+  readonly problem: Problem;
+}
+
+/** The key and the JSON; undefined when the answer has been given. */
+export function atDoor(incoming: IncomingMessage, response: ServerResponse, body: Buffer, dialect: Dialect): Door | undefined {
   const key = keyOf(incoming, dialect);
   const problem: Problem = {
     kind: 'missing_key',
@@ -31,26 +54,32 @@ export async function chat(
     path: incoming.url ?? '',
     complaint: undefined,
   };
-  if (key === undefined && dialect.key !== 'optional') return refuse(response, dialect, problem);
-  if (key !== undefined && wrongKey.test(key)) return refuse(response, dialect, { ...problem, kind: 'wrong_key' });
-  if (body.includes(`"${fastModel}"`)) return sendFast(response, body);
+  const say = (refused: Problem): undefined => void refuse(response, dialect, refused);
+  if (key === undefined && dialect.key !== 'optional') return say(problem);
+  if (key !== undefined && wrongKey.test(key)) return say({ ...problem, kind: 'wrong_key' });
+  if (body.includes(`"${fastModel}"`)) return void sendFast(response, body);
   const raw = parse(body);
-  if (raw === undefined) return refuse(response, dialect, { ...problem, kind: 'bad_request', complaint: unreadable });
-  const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
-  const request = readRequest(raw, withoutScenarios(named));
-  const complaint = firstComplaint(dialect.rules, deployment === undefined ? request : { ...request, raw: { model: deployment, ...raw } });
-  if (complaint !== undefined)
-    return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
-  return play(response, request, dialect, scenarioOf(named), once, problem);
+  return raw === undefined ? say({ ...problem, kind: 'bad_request', complaint: unreadable }) : { raw, problem };
 }
 
-async function play(
+/** How an endpoint writes what the model answered. */
+export interface Pen {
+  /** The stream ends with `[DONE]`. */
+  readonly done: boolean;
+  readonly events: (answer: Answer) => Iterable<StreamEvent>;
+  readonly whole: (answer: Answer) => Json;
+  /** An error in mid-stream, where the vendor's own way is not the endpoint's. */
+  readonly error: ((refused: Json) => string) | undefined;
+}
+
+export async function play(
   response: ServerResponse,
   request: ChatRequest,
   dialect: Dialect,
   scenario: Scenario,
   once: Once,
   blank: Problem,
+  pen: Pen,
 ): Promise<void> {
   if (scenario.firstByteMs > 0) await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
   if (scenario.hang) return;
@@ -60,14 +89,16 @@ async function play(
     return refuse(response, dialect, problem(scenario.refuse), scenario.retryAfterS);
   }
   const answer = compose(request, { ...scenario, reasons: scenario.reasons || dialect.reasons(request) }, dialect.callId);
-  const inStream = dialect.refuseInStream ?? ((p: Problem) => `data: ${JSON.stringify(dialect.refuse(p).body)}\n\n`);
+  const { error: ofPen } = pen;
+  const penError = ofPen && ((p: Problem) => ofPen(object(dialect.refuse(p).body)));
+  const inStream = penError ?? dialect.refuseInStream ?? ((p: Problem) => `data: ${JSON.stringify(dialect.refuse(p).body)}\n\n`);
   const { pieceMs, trouble } = scenario;
   if (request.stream) {
     const error = () => inStream(problem('server'), answer);
-    return sendStream(response, streamEvents(answer, request, dialect), dialect.style.done, { pieceMs, trouble, error });
+    return sendStream(response, pen.events(answer), pen.done, { pieceMs, trouble, error });
   }
   const error = () => JSON.stringify(dialect.refuse(problem('server')).body);
-  return sendWhole(response, JSON.stringify(wholeBody(answer, request, dialect)), { pieceMs, trouble, error });
+  return sendWhole(response, JSON.stringify(pen.whole(answer)), { pieceMs, trouble, error });
 }
 
 const unreadable: Complaint = {

@@ -77,6 +77,7 @@ const style: Style = {
 export const azure: Dialect = {
   vendor: 'azure',
   prefix: '/azure/openai/v1',
+  responses: true,
   key: 'api-key',
   reasons: openai.reasons,
   callId,

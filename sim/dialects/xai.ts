@@ -96,6 +96,7 @@ const style: Style = {
 export const xai: Dialect = {
   vendor: 'xai',
   prefix: '/xai/v1',
+  responses: true,
   key: 'bearer',
   reasons,
   callId: () => `call_${randomText(8)}`,

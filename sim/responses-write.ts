@@ -1,0 +1,147 @@
+import type { Answer, Choice } from './answer.ts';
+import { type Json, list, object } from './json.ts';
+import type { StreamEvent } from './write.ts';
+
+type Item = Record<string, unknown>;
+
+/** The answer as a response object. */
+export function responseBody(answer: Answer, raw: Json): Json {
+  const [choice] = answer.choices;
+  return frame(
+    answer,
+    raw,
+    choice === undefined ? [] : itemsOf(choice, answer, raw),
+    choice?.finish === 'length' ? 'incomplete' : 'completed',
+  );
+}
+
+function frame(answer: Answer, raw: Json, output: readonly Item[], status: string): Json {
+  const { prompt, cached, completion, reasoning } = answer.usage;
+  const ended = status !== 'in_progress';
+  return {
+    id: `resp_${answer.id}`,
+    object: 'response',
+    created_at: answer.created,
+    status,
+    background: false,
+    billing: { payer: 'developer' },
+    completed_at: status === 'completed' ? answer.created : null,
+    error: null,
+    frequency_penalty: 0,
+    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+    instructions: raw['instructions'] ?? null,
+    max_output_tokens: raw['max_output_tokens'] ?? null,
+    max_tool_calls: null,
+    model: answer.model,
+    output,
+    parallel_tool_calls: raw['parallel_tool_calls'] ?? true,
+    presence_penalty: 0,
+    previous_response_id: null,
+    prompt_cache_key: raw['prompt_cache_key'] ?? null,
+    reasoning: { effort: object(raw['reasoning'])['effort'] ?? null, summary: object(raw['reasoning'])['summary'] ?? null },
+    safety_identifier: raw['safety_identifier'] ?? null,
+    service_tier: 'default',
+    store: raw['store'] ?? true,
+    temperature: raw['temperature'] ?? 1,
+    text: { format: { type: 'text' }, verbosity: 'medium', ...object(raw['text']) },
+    tool_choice: raw['tool_choice'] ?? 'auto',
+    tools: list(raw['tools']).map((tool) => ({ description: null, strict: true, ...object(tool) })),
+    top_logprobs: 0,
+    top_p: raw['top_p'] ?? 1,
+    truncation: 'disabled',
+    usage:
+      ended && answer.usageTold
+        ? {
+            input_tokens: prompt,
+            input_tokens_details: { cached_tokens: cached },
+            output_tokens: completion,
+            output_tokens_details: { reasoning_tokens: reasoning },
+            total_tokens: prompt + completion,
+          }
+        : null,
+    user: null,
+    metadata: raw['metadata'] ?? {},
+  };
+}
+
+function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
+  const items: Item[] = [];
+  const id = (kind: string): string => `${kind}_${answer.id}${items.length}`;
+  const status = choice.finish === 'length' ? 'incomplete' : 'completed';
+  if (choice.reasoning.length > 0) {
+    const told = object(raw['reasoning'])['summary'] != null;
+    const sealed = list(raw['include']).includes('reasoning.encrypted_content');
+    items.push({
+      id: id('rs'),
+      type: 'reasoning',
+      summary: told ? [{ type: 'summary_text', text: choice.reasoning.join('') }] : [],
+      ...(sealed ? { encrypted_content: `gAAAA${Buffer.from(choice.reasoning.join('')).toString('base64url')}` } : {}),
+    });
+  }
+  if (choice.calls.length === 0)
+    items.push({
+      id: id('msg'),
+      type: 'message',
+      status,
+      content: [{ type: 'output_text', annotations: [], logprobs: [], text: choice.text.join('') }],
+      role: 'assistant',
+    });
+  for (const call of choice.calls)
+    items.push({ id: id('fc'), type: 'function_call', status, arguments: call.arguments.join(''), call_id: call.id, name: call.name });
+  return items;
+}
+
+/** The same as a stream, in the order in which it was recorded. */
+export function* responseEvents(answer: Answer, raw: Json): Generator<StreamEvent> {
+  let number = 0;
+  const event = (type: string, members: Json, flags: Partial<StreamEvent> = {}): StreamEvent => ({
+    text: `event: ${type}\ndata: ${JSON.stringify({ type, ...members, sequence_number: number++ })}\n\n`,
+    piece: false,
+    ends: false,
+    ...flags,
+  });
+  yield event('response.created', { response: frame(answer, raw, [], 'in_progress') });
+  yield event('response.in_progress', { response: frame(answer, raw, [], 'in_progress') });
+  const whole = responseBody(answer, raw);
+  const [choice] = answer.choices;
+  let calls = 0;
+  for (const [index, value] of list(whole['output']).entries()) {
+    const item = object(value);
+    const at = { item_id: item['id'], output_index: index };
+    const bare = { ...item, ...(item['type'] === 'reasoning' ? { summary: [] } : { status: 'in_progress' }) };
+    const empty = item['type'] === 'message' ? { content: [] } : item['type'] === 'function_call' ? { arguments: '' } : {};
+    yield event('response.output_item.added', { item: { ...bare, ...empty }, output_index: index });
+    if (item['type'] === 'reasoning')
+      for (const [type, members, piece] of summaryEvents(item, choice))
+        yield event(type, { ...at, summary_index: 0, ...members }, { piece });
+    if (item['type'] === 'message')
+      for (const [type, members, piece] of textEvents(choice)) yield event(type, { ...at, content_index: 0, ...members }, { piece });
+    if (item['type'] === 'function_call') {
+      for (const delta of choice?.calls[calls++]?.arguments ?? [])
+        yield event('response.function_call_arguments.delta', { ...at, delta, obfuscation: 'ab' }, { piece: true });
+      yield event('response.function_call_arguments.done', { ...at, arguments: item['arguments'], name: item['name'] });
+    }
+    yield event('response.output_item.done', { item, output_index: index });
+  }
+  yield event(`response.${String(whole['status'])}`, { response: whole }, { ends: true });
+}
+
+type Written = readonly [type: string, members: Json, piece: boolean];
+
+function* summaryEvents(item: Json, choice: Choice | undefined): Generator<Written> {
+  const part = object(list(item['summary'])[0]);
+  if (part['text'] === undefined) return;
+  yield ['response.reasoning_summary_part.added', { part: { type: 'summary_text', text: '' } }, false];
+  for (const delta of choice?.reasoning ?? []) yield ['response.reasoning_summary_text.delta', { delta, obfuscation: 'abc' }, true];
+  yield ['response.reasoning_summary_text.done', { text: part['text'] }, false];
+  yield ['response.reasoning_summary_part.done', { part }, false];
+}
+
+function* textEvents(choice: Choice | undefined): Generator<Written> {
+  const part = { type: 'output_text', annotations: [], logprobs: [] };
+  const text = choice?.text.join('') ?? '';
+  yield ['response.content_part.added', { part: { ...part, text: '' } }, false];
+  for (const delta of choice?.text ?? []) yield ['response.output_text.delta', { delta, logprobs: [], obfuscation: 'a' }, true];
+  yield ['response.output_text.done', { text, logprobs: [] }, false];
+  yield ['response.content_part.done', { part: { ...part, text } }, false];
+}

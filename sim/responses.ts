@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { atDoor, play, refuse } from './chat.ts';
+import { readRequest } from './request.ts';
+import { asChat } from './responses-request.ts';
+import { responseBody, responseEvents } from './responses-write.ts';
+import { responsesComplaint } from './rules/responses.ts';
+import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
+import type { Route } from './vendors.ts';
+
+/** One request for a response, as its vendor answers it: key, then the request itself, then what the scenario has in store. */
+export async function responses(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  { dialect }: Route,
+  once: Once,
+): Promise<void> {
+  const door = atDoor(incoming, response, body, dialect);
+  if (door === undefined) return;
+  const { raw, problem } = door;
+  const named = typeof raw['model'] === 'string' ? raw['model'] : '';
+  const request = readRequest(asChat(raw), withoutScenarios(named));
+  const scenario = scenarioOf(named);
+  const complaint = responsesComplaint(raw, scenario.reasons || dialect.reasons(request));
+  if (complaint !== undefined)
+    return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
+  return play(response, request, dialect, scenario, once, problem, {
+    done: false,
+    events: (answer) => responseEvents(answer, raw),
+    whole: (answer) => responseBody(answer, raw),
+    error: (refused) => `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 9, ...refused })}\n\n`,
+  });
+}
