@@ -4,9 +4,11 @@ import type { ResponseCreateParamsNonStreaming } from 'openai/resources/response
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
+import { openSchema } from './responses-schema.ts';
 import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
 
 /** Two changes: the base URL and the key. */
+const schema = openSchema();
 let sim: Sim;
 let temporary: Temporary;
 let client: OpenAI;
@@ -51,7 +53,9 @@ describe.each(models)('%s', (model) => {
   test('a whole response', async () => {
     const response = await client.responses.create({ model, input: 'Hello, who are you?' });
     expect(response).toMatchObject({ object: 'response', model, status: 'completed' });
-    expect(response.output_text).toBeTruthy();
+    const { output_text: said, ...sent } = response;
+    expect(said).toBeTruthy();
+    expect(schema.response(sent)).toBe('');
     expect(response.usage?.total_tokens).toBe((response.usage?.input_tokens ?? 0) + (response.usage?.output_tokens ?? 0));
   });
 
@@ -90,7 +94,10 @@ describe.each(models)('%s', (model) => {
 
 async function streamed(body: Omit<ResponseCreateParamsNonStreaming, 'stream'>): Promise<ResponseStreamEvent[]> {
   const events: ResponseStreamEvent[] = [];
-  for await (const event of await client.responses.create({ ...body, stream: true })) events.push(event);
+  for await (const event of await client.responses.create({ ...body, stream: true })) {
+    events.push(event);
+    expect(schema.event({ ...event })).toBe('');
+  }
   return events;
 }
 

@@ -8,6 +8,7 @@ import { openaiChat } from '../src/providers/wire/openai-chat.ts';
 import { openaiResponses } from '../src/providers/wire/openai-responses.ts';
 import { answerMeaning, streamMeaning } from './chat-meaning.ts';
 import { type Recording, recordingsFolder, recordingsAt } from './recorded-traffic.ts';
+import { openSchema } from './responses-schema.ts';
 import { asResponse, eventsOf, lastResponse, responseMeaning, type ResponseMeaning } from './responses-meaning.ts';
 
 const seed = 20_261_121;
@@ -20,6 +21,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'ResponsesTests/FunctionCallWorks.json#2': 'a list of input items',
 };
 const fit = recordings.filter(({ id }) => !Object.keys(exceptions).some((name) => id.replace(/#0$/, '').endsWith(name)));
+const schema = openSchema();
 const counts = new Map<string, string>();
 
 function callOf({ request, streamed }: Recording): Call {
@@ -144,14 +146,19 @@ function checkBridged(recording: Recording): void {
     const got = adapter.read(recording.reply, 'application/json', call);
     const want = answerMeaning(recording.reply.toString('utf8'));
     if (isFault(got)) return expect(want.error ?? want.finish).toBeDefined();
-    return sameSaid(responseMeaning(JSON.parse(got.body.toString('utf8'))), asResponse(want));
+    const body: unknown = JSON.parse(got.body.toString('utf8'));
+    expect(schema.response(body)).toBe('');
+    return sameSaid(responseMeaning(body), asResponse(want));
   }
   const want = streamMeaning(recording.reply.toString('utf8'));
   const { text, translator } = play(adapter, call, [recording.reply]);
   if (want.error !== undefined || want.finish === undefined) return expect(translator.meter.fault).toBeDefined();
   const events = eventsOf(text);
   expect(events.map(({ data }) => data['sequence_number'])).toEqual(events.map((_, i) => i));
-  for (const { name, data } of events) expect(name).toBe(data['type']);
+  for (const { name, data } of events) {
+    expect(name).toBe(data['type']);
+    expect(schema.event(data)).toBe('');
+  }
   sameSaid(responseMeaning(lastResponse(text)), asResponse(want));
   const deltas = events.filter(({ name }) => name === 'response.output_text.delta').map(({ data }) => String(data['delta']));
   expect(deltas.join('')).toBe(want.text);
