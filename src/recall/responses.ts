@@ -26,7 +26,7 @@ export interface ResponseMemory {
   find(account: string, id: string): Promise<KeptResponse | undefined>;
   /** All that was said up to and with this response, oldest first; undefined when a part of it is no longer there. */
   conversation(account: string, id: string): Promise<readonly Item[] | undefined>;
-  /** The newest items that have these ids. */
+  /** The items that have these ids. */
   items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>>;
   /** Whether there was one. */
   forget(account: string, id: string): Promise<boolean>;
@@ -118,7 +118,7 @@ class StoredResponses implements ResponseMemory {
          SELECT id, status, previous, input, body, 0 FROM response WHERE id=$1 AND account=$2 AND expires_at>$3
          UNION ALL
          SELECT r.id, r.status, r.previous, r.input, r.body, turn.depth+1 FROM response r JOIN turn ON r.id=turn.previous
-         WHERE r.account=$2 AND turn.depth<${turnsMax}
+         WHERE r.account=$2 AND r.expires_at>$3 AND turn.depth<${turnsMax}
        ) SELECT id, status, previous, input, body FROM turn ORDER BY depth DESC`,
       [id, account, this.#clock.now()],
     );
@@ -137,7 +137,8 @@ class StoredResponses implements ResponseMemory {
     );
     const found = new Map<string, Item>();
     for (const { input, body } of rows.map(read))
-      for (const item of [...input, ...outputOf(body)]) if (typeof item['id'] === 'string') found.set(item['id'], item);
+      for (const item of [...input, ...outputOf(body)])
+        if (typeof item['id'] === 'string' && ids.includes(item['id'])) found.set(item['id'], item);
     return found;
   }
 
