@@ -73,10 +73,16 @@ function checkSource(source: unknown, type: 'image' | 'document', param: string,
   if (source['type'] === 'text') return;
   if (source['type'] === 'content') return checkContent(source['content'], `${param}.source.content`, media);
   if (source['type'] === 'base64') checkBytes(source, param, media);
-  if (source['type'] === 'url' && typeof source['url'] !== 'string') refuseType(`${param}.source.url`, 'a string', source['url']);
+  if (source['type'] === 'url') checkUrl(source['url'], `${param}.source.url`);
   const modality = type === 'image' ? 'image' : 'file';
   media.count += 1;
   if (!media.kinds.has(modality)) media.kinds.set(modality, param);
+}
+
+function checkUrl(url: unknown, param: string): void {
+  if (url === undefined || url === null) refuse('missing_parameter', { param });
+  if (typeof url !== 'string') refuseType(param, 'a string', url);
+  if (!/^https?:\/\//i.test(url)) refuse('invalid_value', { param, why: "expected 'https://…'." });
 }
 
 function checkBytes(source: Body, param: string, media: Media): void {
