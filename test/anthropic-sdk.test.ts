@@ -175,6 +175,12 @@ test('a wrong key, an unknown model, a wrong parameter and an empty balance are 
   await expect(refused).rejects.toMatchObject({ type: 'billing_error', requestID: expect.stringMatching(/^req_/) });
 });
 
+test('a count of tokens for any model', async () => {
+  expect(
+    (await client.messages.countTokens({ model: 'gpt-4o-mini', system: 'Be brief.', messages, tools: [weather] })).input_tokens,
+  ).toBeGreaterThan(20);
+});
+
 test('a client that leaves a stream hears nothing more', async () => {
   const stream = client.messages.stream({ model: 'sim-slow', max_tokens: 2_000, messages });
   const first = new Promise((resolve) => stream.once('text', resolve));
