@@ -31,18 +31,19 @@ export class MessageBlocks {
     return this.#calls.size;
   }
 
-  text(text: string): string {
-    return text === '' ? '' : this.#begin('text', '"text":"","citations":null') + this.#delta('text_delta', 'text', text);
+  /** `json` is the JSON text of a string, as it came. */
+  text(json: string): string {
+    return json === '""' ? '' : this.#begin('text', '"text":"","citations":null') + this.#delta('text_delta', 'text', json);
   }
 
-  thinking(text: string): string {
-    return text === '' ? '' : this.#begin('thinking', '"thinking":"","signature":""') + this.#delta('thinking_delta', 'thinking', text);
+  thinking(json: string): string {
+    return json === '""' ? '' : this.#begin('thinking', '"thinking":"","signature":""') + this.#delta('thinking_delta', 'thinking', json);
   }
 
   /** Signs the thinking before it, also where nothing of it was told. */
   signature(signature: string): string {
     const begun = this.#begin('thinking', '"thinking":"","signature":""');
-    return begun + this.#delta('signature_delta', 'signature', signature) + this.#stopOpen();
+    return begun + this.#delta('signature_delta', 'signature', jsonText(signature)) + this.#stopOpen();
   }
 
   redacted(data: string): string {
@@ -61,7 +62,7 @@ export class MessageBlocks {
     }
     if (args === '' || !call.open) return out;
     call.args += args;
-    return out + deltaOf(call.block, 'input_json_delta', 'partial_json', args);
+    return out + deltaOf(call.block, 'input_json_delta', 'partial_json', jsonText(args));
   }
 
   /** The start, if nothing was said, and the end of what is open. */
@@ -76,8 +77,8 @@ export class MessageBlocks {
     return out;
   }
 
-  #delta(type: string, member: string, text: string): string {
-    return deltaOf(this.#blocks - 1, type, member, text);
+  #delta(type: string, member: string, json: string): string {
+    return deltaOf(this.#blocks - 1, type, member, json);
   }
 
   #stopOpen(): string {
@@ -113,7 +114,7 @@ export class MessageBlocks {
   }
 }
 
-function deltaOf(index: number, type: string, member: string, text: string): string {
-  const delta = `{"type":"${type}","${member}":${jsonText(text)}}`;
+function deltaOf(index: number, type: string, member: string, json: string): string {
+  const delta = `{"type":"${type}","${member}":${json}}`;
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`;
 }

@@ -1,3 +1,4 @@
+import { jsonText, stringEnd } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { messageDelta } from '../wire/anthropic-native-stream.ts';
@@ -55,6 +56,10 @@ export class MessageEvents implements StreamTranslator {
   }
 
   #chunk(json: string): string {
+    const plain = plainWords(json, '"delta":{"content":"');
+    if (plain !== undefined) return this.#blocks.text(plain);
+    const thought = plainWords(json, '"delta":{"reasoning_content":"');
+    if (thought !== undefined) return this.#blocks.thinking(thought);
     const body = parse(utf8(json));
     const choice = isObject(body) ? objectOf(listOf(body['choices'])[0]) : undefined;
     if (choice === undefined) return '';
@@ -66,15 +71,15 @@ export class MessageEvents implements StreamTranslator {
     const blocks = this.#blocks;
     let out = '';
     const details = listOf(delta['reasoning_details']).filter(isObject).filter(isClaudes);
-    if (delta['reasoning_content']) out += blocks.thinking(textOf(delta['reasoning_content']) ?? '');
+    if (delta['reasoning_content']) out += blocks.thinking(jsonText(textOf(delta['reasoning_content']) ?? ''));
     for (const detail of details) {
       if (detail['type'] === 'reasoning.encrypted') out += blocks.redacted(textOf(detail['data']) ?? '');
       else if (detail['signature']) out += blocks.signature(textOf(detail['signature']) ?? '');
     }
-    if (delta['content']) out += blocks.text(textOf(delta['content']) ?? '');
+    if (delta['content']) out += blocks.text(jsonText(textOf(delta['content']) ?? ''));
     if (delta['refusal']) {
       this.#refused = true;
-      out += blocks.text(textOf(delta['refusal']) ?? '');
+      out += blocks.text(jsonText(textOf(delta['refusal']) ?? ''));
     }
     for (const call of listOf(delta['tool_calls'])) {
       if (!isObject(call)) continue;
@@ -84,4 +89,13 @@ export class MessageEvents implements StreamTranslator {
     }
     return out;
   }
+}
+
+/** Nearly every chunk brings words and nothing else: their bytes become the event's, unparsed. Inside a string the head's quotes would be escaped. */
+function plainWords(json: string, head: string): string | undefined {
+  const at = json.indexOf(head);
+  if (at < 0) return undefined;
+  const start = at + head.length - 1;
+  const end = stringEnd(json, start);
+  return json.charCodeAt(end) === 0x7d && json.indexOf('"finish_reason":"', end) < 0 ? json.slice(start, end) : undefined;
 }
