@@ -260,7 +260,7 @@ describe.each(speaking)('%s', (id) => {
     for (const [status, kinds] of [
       [401, ['credentials']],
       [402, ['quota']],
-      [403, ['credentials', 'quota']],
+      [403, ['credentials', 'quota', 'protocol']],
       [429, ['rate_limited']],
     ] as const) {
       for (const text of ['', '<html>no</html>', '{}', '{"error":{}}', '{"error":null}', '[]', 'null', '{"error":{"message":"no"}}'])

@@ -48,6 +48,12 @@ test('a reply that no request deserves is not the client’s fault: redirects, o
       expect(chatOf(openai).fault(status, {}, body).kind, `${status} ${body}`).toBe('protocol');
 });
 
+test('a page in front of the vendor that stops one prompt parks nobody', () => {
+  const blocked = '<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head></html>';
+  expect(chatOf(openai).fault(403, {}, blocked).kind).toBe('protocol');
+  expect(chatOf(openai).fault(403, {}, '').kind).toBe('credentials');
+});
+
 test('our team and key at the vendor are not told', () => {
   const told = `Content violates usage guidelines. Team: ${team}, API key ID: ${team}, Model: grok-4`;
   expect(sanitise(told)).toBe('Content violates usage guidelines. Team: ***, API key ID: ***, Model: grok-4');

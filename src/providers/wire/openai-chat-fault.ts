@@ -159,8 +159,10 @@ export function sanitise(message: string): string {
   return clean.length > messageMax ? `${clean.slice(0, messageMax)}…` : clean;
 }
 
+const isPage = (reply: string): boolean => /^\s*</.test(reply);
+
 function plainMessage(status: number, reply: string): string {
-  if (!/^\s*</.test(reply)) return reply.trim() === '' ? `status ${status} without a body` : reply;
+  if (!isPage(reply)) return reply.trim() === '' ? `status ${status} without a body` : reply;
   const title = /<title[^>]*>([^<]*)/i.exec(reply.slice(0, lookedAtMax))?.[1]?.trim();
   return `status ${status} with an HTML page${title ? ` (${title})` : ''}`;
 }
@@ -171,7 +173,8 @@ export function faultOf(status: number, headers: Headers, reply: string, quirks:
   // Some gateways wrap the error in a list: Google's, behind its compatible endpoint.
   const object = objectOf(body) ?? objectOf(listOf(body)[0]);
   const refused = object ? refusedBy(object) : { code: '', message: plainMessage(status, reply), param: undefined };
-  const kind = kindOf(status, refused, quirks);
+  // What stands before the vendor blocks single prompts, too (a firewall that reads SQL or HTML in one): the key may be as good as ever.
+  const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, quirks);
   const retryAfterMs = retryAfter(headers) ?? (kind === 'rate_limited' ? (resetAfter(headers) ?? spokenDelay(refused.message)) : undefined);
   return fault(kind, refused, status, retryAfterMs);
 }
