@@ -54,10 +54,16 @@ export function atDoor(incoming: IncomingMessage, response: ServerResponse, body
     path: incoming.url ?? '',
     complaint: undefined,
   };
-  const say = (refused: Problem): undefined => void refuse(response, dialect, refused);
+  const say = (refused: Problem): undefined => {
+    refuse(response, dialect, refused);
+    return undefined;
+  };
   if (key === undefined && dialect.key !== 'optional') return say(problem);
   if (key !== undefined && wrongKey.test(key)) return say({ ...problem, kind: 'wrong_key' });
-  if (body.includes(`"${fastModel}"`)) return void sendFast(response, body);
+  if (body.includes(`"${fastModel}"`)) {
+    sendFast(response, body);
+    return undefined;
+  }
   const raw = parse(body);
   return raw === undefined ? say({ ...problem, kind: 'bad_request', complaint: unreadable }) : { raw, problem };
 }

@@ -84,8 +84,8 @@ export interface Dialect {
   /** Where its `/chat/completions` and `/models` are, in the simulator. */
   readonly prefix: string;
   readonly key: 'bearer' | 'api-key' | 'optional';
-  /** It has `/responses` beside `/chat/completions`. */
-  readonly responses?: boolean;
+  /** It has `/responses` beside `/chat/completions`, and `all`: what OpenAI has beside that. */
+  readonly responses?: 'create' | 'all';
   readonly reasons: (request: ChatRequest) => boolean;
   readonly callId: () => string;
   readonly rules: readonly Rule[];

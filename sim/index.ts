@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { chat, refuse } from './chat.ts';
 import { bodyBytesKept, RequestLog, type SimRequest } from './request-log.ts';
 import { responses } from './responses.ts';
+import { besideResponses } from './responses-more.ts';
 import { Once } from './scenario.ts';
 import { sendJson } from './send.ts';
 import { type Route, route, vendors } from './vendors.ts';
@@ -64,8 +65,10 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
   note(incoming, response, body, to, log);
   if (to === undefined) return index(response, url);
   if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);
-  if (incoming.method === 'POST' && to.path === '/responses' && to.dialect.responses === true)
+  if (incoming.method === 'POST' && to.path === '/responses' && to.dialect.responses !== undefined)
     return responses(incoming, response, body, to, once);
+  if (incoming.method === 'POST' && /^\/responses\/(?:input_tokens|compact)$/.test(to.path) && to.dialect.responses === 'all')
+    return besideResponses(incoming, response, body, to);
   if (incoming.method === 'GET' && to.path === '/models') {
     return sendJson(
       response,

@@ -253,6 +253,17 @@ test('input is counted without being answered', async () => {
   expect(many).toBeGreaterThan(few + 90);
 });
 
+test('a vendor that counts is asked, and one that compacts', async () => {
+  const { input_tokens: told } = await client.responses.inputTokens.count({ model: 'gpt-5-mini', input: 'Hello' });
+  expect(sim.requests.at(-1)?.path).toBe('/openai/v1/responses/input_tokens');
+  expect(told).toBeGreaterThan(0);
+  const first = await client.responses.create({ model: 'gpt-5-mini', input: 'Hello' });
+  const short = await client.responses.compact({ model: 'gpt-5-mini', previous_response_id: first.id, input: 'Goodbye' });
+  expect(short).toMatchObject({ object: 'response.compaction' });
+  expect(short.output.at(-1)?.type).toBe('compaction');
+  await expect(client.responses.compact({ model: 'glm-4.7', input: 'Hello' })).rejects.toMatchObject({ status: 400, param: 'model' });
+});
+
 test('errors have the classes and parameters that the package promises', async () => {
   const hosted = client.responses.create({ model: 'glm-4.7', input: 'Hi', tools: [{ type: 'web_search' }] });
   await expect(hosted).rejects.toMatchObject({ status: 400, param: 'tools[0].type' });

@@ -77,7 +77,7 @@ const style: Style = {
 export const azure: Dialect = {
   vendor: 'azure',
   prefix: '/azure/openai/v1',
-  responses: true,
+  responses: 'all',
   key: 'api-key',
   reasons: openai.reasons,
   callId,

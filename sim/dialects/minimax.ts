@@ -67,6 +67,7 @@ const style: Style = {
 export const minimax: Dialect = {
   vendor: 'minimax',
   prefix: '/minimax/v1',
+  responses: 'create',
   key: 'bearer',
   reasons: thinks,
   callId,

@@ -170,7 +170,7 @@ export const openAiChatStyle: Style = {
 export const openai: Dialect = {
   vendor: 'openai',
   prefix: '/openai/v1',
-  responses: true,
+  responses: 'all',
   key: 'bearer',
   reasons: reasonsNow,
   callId,

@@ -93,6 +93,7 @@ const style: Style = {
 export const volcengine: Dialect = {
   vendor: 'volcengine',
   prefix: '/volcengine/api/v3',
+  responses: 'create',
   key: 'bearer',
   reasons: thinks,
   callId,

@@ -96,7 +96,7 @@ const style: Style = {
 export const xai: Dialect = {
   vendor: 'xai',
   prefix: '/xai/v1',
-  responses: true,
+  responses: 'create',
   key: 'bearer',
   reasons,
   callId: () => `call_${randomText(8)}`,

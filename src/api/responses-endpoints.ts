@@ -1,3 +1,4 @@
+import { refuse } from '../base/refusal.ts';
 import { countInput } from '../gateway/inquire.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
@@ -14,6 +15,7 @@ export function responsesEndpoints(parts: Parts, memory: ResponseMemory): readon
   return [
     { method: 'POST', path: '/responses', handle: (visit) => create(parts, memory, visit) },
     { method: 'POST', path: '/responses/input_tokens', handle: (visit) => inputTokens(parts, memory, visit) },
+    { method: 'POST', path: '/responses/compact', handle: (visit) => compact(parts, memory, visit) },
     ...storedEndpoints(memory),
   ];
 }
@@ -38,6 +40,18 @@ async function inputTokens(parts: Parts, memory: ResponseMemory, { id, principal
   parseInput(id, principal, sent.body, sent.bytes);
   const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
   return countInput(parts, parseInput(id, principal, body, bytes), reply, responsesFormat, renderCount);
+}
+
+/** POST /v1/responses/compact, for models whose vendor has it: only who sealed a conversation can open it again. */
+async function compact(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
+  const sent = parseJson(request.body, request.headers['content-type']);
+  const { model } = parseInput(id, principal, sent.body, sent.bytes);
+  const offer = parts.catalog().offer(principal.group, model);
+  if (offer === undefined) refuse('model_not_found', { model });
+  if (!offer.candidates.some(({ channel }) => parts.lanes.of(channel).adapter('compact')))
+    refuse('invalid_value', { param: 'model', why: `conversations with '${model}' cannot be compacted.` });
+  const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
+  return run(parts, { ...parseInput(id, principal, body, bytes), capability: 'compact' }, reply, responsesFormat);
 }
 
 const renderCount = (tokens: number): string => JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens });

@@ -69,8 +69,8 @@ interface Tried {
 
 /** The attempt loop: one channel after the other until one delivers, the client leaves, or nothing is left that may be tried. */
 async function tryChannels(exchange: Exchange): Promise<Tried> {
-  const { parts, admitted } = exchange;
-  const { candidates } = admitted.offer;
+  const { parts } = exchange;
+  const candidates = speaking(exchange);
   let tried: Candidate[] = noneTried;
   let last: AttemptResult | undefined;
   let failures: Map<FaultKind, number> | undefined;
@@ -98,6 +98,13 @@ async function tryChannels(exchange: Exchange): Promise<Tried> {
 
 const noneTried: Candidate[] = [];
 const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available' };
+
+/** The channels whose vendor can do what is asked. Of a chat model all can chat. */
+function speaking({ parts, admitted, request }: Exchange): readonly Candidate[] {
+  const { candidates } = admitted.offer;
+  if (request.capability === 'chat') return candidates;
+  return candidates.filter(({ channel }) => parts.lanes.of(channel).adapter(request.capability) !== undefined);
+}
 
 async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Tried> {
   const { parts, request, purse } = exchange;

@@ -2,6 +2,7 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { defineVendor } from '../vendor.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
+import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
 import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
 import { effortFloors, functionsElsewhere, nativeResponses, reasoningModels } from './openai.ts';
@@ -41,5 +42,7 @@ export const azure = defineVendor({
       functionsElsewhere,
     ),
     responses: openaiResponses({ ...nativeResponses, faults }),
+    compact: responsesCompact(faults),
   },
+  counts: { responses: responsesCount(faults) },
 });

@@ -2,6 +2,7 @@ import type { Dropped } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import type { EffortFloor } from '../wire/openai-responses-chat-ask.ts';
+import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
 import { chatUnlessDemanded, type ResponsesDemand } from '../wire/openai-responses-demand.ts';
 import { type NativeQuirks, openaiResponses } from '../wire/openai-responses.ts';
 import { defineVendor } from '../vendor.ts';
@@ -57,5 +58,7 @@ export const openai = defineVendor({
   speaks: {
     chat: chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere),
     responses: openaiResponses(nativeResponses),
+    compact: responsesCompact(),
   },
+  counts: { responses: responsesCount() },
 });

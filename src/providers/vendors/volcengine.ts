@@ -1,5 +1,18 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiResponses } from '../wire/openai-responses.ts';
 import { defineVendor } from '../vendor.ts';
+
+const faults: readonly FaultRule[] = [
+  { code: /^AccountOverdueError$/, kind: 'quota' },
+  { code: /^QuotaExceeded(\..*)?$/, kind: 'quota' },
+  { code: /^(AuthenticationError|AccessDenied|OperationDenied(\..*)?)$/, kind: 'credentials' },
+  { code: /^(InvalidEndpointOrModel|ModelNotOpen|InvalidEndpoint)(\..*)?$/, kind: 'unknown_model' },
+  { code: /^ServerOverloaded$/, kind: 'overloaded' },
+  { code: /^(RateLimitExceeded|ModelAccountRpmRateLimitExceeded|ModelAccountTpmRateLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
+  { code: /SensitiveContentDetected/, kind: 'content_policy' },
+  { text: /exceed max message tokens/i, kind: 'context_length' },
+];
 
 /** Ark: volcengine.com/docs/82379/1299023 (error codes), 2026-08. */
 export const volcengine = defineVendor({
@@ -8,17 +21,8 @@ export const volcengine = defineVendor({
   baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
   env: { apiKey: 'ARK_API_KEY' },
   speaks: {
-    chat: openaiChat({
-      faults: [
-        { code: /^AccountOverdueError$/, kind: 'quota' },
-        { code: /^QuotaExceeded(\..*)?$/, kind: 'quota' },
-        { code: /^(AuthenticationError|AccessDenied|OperationDenied(\..*)?)$/, kind: 'credentials' },
-        { code: /^(InvalidEndpointOrModel|ModelNotOpen|InvalidEndpoint)(\..*)?$/, kind: 'unknown_model' },
-        { code: /^ServerOverloaded$/, kind: 'overloaded' },
-        { code: /^(RateLimitExceeded|ModelAccountRpmRateLimitExceeded|ModelAccountTpmRateLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
-        { code: /SensitiveContentDetected/, kind: 'content_policy' },
-        { text: /exceed max message tokens/i, kind: 'context_length' },
-      ],
-    }),
+    chat: openaiChat({ faults }),
+    // volcengine.com/docs/82379/1569618, 2026-08.
+    responses: openaiResponses({ faults }),
   },
 });
