@@ -28,8 +28,8 @@ export const usageMigrations: readonly Migration[] = [
         output_tokens BIGINT NOT NULL,
         lines TEXT NOT NULL
       )`,
+      // Also for one key's records: a key belongs to one account. Every further index costs each request a tenth of its charge.
       'CREATE INDEX usage_of_account ON usage (account, reserved_at, id)',
-      'CREATE INDEX usage_of_key ON usage (key_id, reserved_at)',
     ],
   },
 ];

@@ -5,6 +5,7 @@ import { isObject, listOf, objectOf, parse, rawElements, rawInside, rawMembers, 
 import { hiddenInChoice, hiddenMembers, newCallId, upstreamIdOf } from './openai-chat-chunk.ts';
 import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts';
 import { choiceState, finishReason, normaliseMessage } from './openai-chat-message.ts';
+import { plainAnswer } from './openai-chat-plain.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { readUsage } from './openai-chat-usage.ts';
 
@@ -16,6 +17,8 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const refused = mayTellFault(body) ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks) : undefined;
   if (refused) return refused;
+  const plain = plainAnswer(text, body, call, quirks);
+  if (plain) return plain;
   if (!listOf(body['choices']).some(isObject)) return protocolFault('an answer without choices');
   const top = rawMembers(text);
   const rawChoices = rawElements(top.get('choices'));

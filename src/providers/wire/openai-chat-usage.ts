@@ -94,6 +94,18 @@ export function readUsage(text: string): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const counts = countsOf(usage);
   if (!counts) return undefined;
+  const changes = correctionsOf(usage, counts);
+  return { quantities: quantitiesOf(usage, counts), json: changes.length === 0 ? text : edit(text, changes) };
+}
+
+/** What a `usage` object counts, when the client may have it as it is; undefined otherwise. */
+export function plainUsage(usage: JsonObject): Quantities | undefined {
+  const counts = countsOf(usage);
+  return counts && correctionsOf(usage, counts).length === 0 ? quantitiesOf(usage, counts) : undefined;
+}
+
+/** What the client's `usage` must say otherwise. */
+function correctionsOf(usage: JsonObject, counts: Counts): readonly Change[] {
   const changes: Change[] = [];
   const corrected = counts.prompt !== usage['prompt_tokens'] || counts.completion !== usage['completion_tokens'];
   if (counts.prompt !== usage['prompt_tokens']) changes.push({ path: ['prompt_tokens'], json: String(counts.prompt) });
@@ -103,7 +115,7 @@ export function readUsage(text: string): Usage | undefined {
   if (counts.cached > 0 && countOf(objectOf(usage['prompt_tokens_details'])?.['cached_tokens']) === undefined) {
     changes.push({ path: ['prompt_tokens_details', 'cached_tokens'], json: String(counts.cached) });
   }
-  return { quantities: quantitiesOf(usage, counts), json: edit(text, changes) };
+  return changes;
 }
 
 const inputs: readonly Measure[] = ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h', 'audio_input', 'image_input'];

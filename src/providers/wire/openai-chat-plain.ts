@@ -1,0 +1,56 @@
+import { jsonText, members } from '../../base/json-edit.ts';
+import type { Answer, Call } from '../adapter.ts';
+import { isObject, type JsonObject, listOf } from './json.ts';
+import { upstreamIdOf } from './openai-chat-chunk.ts';
+import type { Quirks } from './openai-chat-quirks.ts';
+import { plainUsage } from './openai-chat-usage.ts';
+
+const topMembers = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier', 'system_fingerprint']);
+const choiceMembers = new Set(['index', 'message', 'logprobs', 'finish_reason']);
+const messageMembers = new Set(['role', 'content', 'refusal', 'annotations']);
+const reasons = new Set<unknown>(['stop', 'length', 'content_filter']);
+
+function has(object: JsonObject, only: ReadonlySet<string>): boolean {
+  for (const name in object) if (!only.has(name)) return false;
+  return true;
+}
+
+/** One choice of plain text, exactly as OpenAI writes it. */
+function isPlain(body: JsonObject): boolean {
+  const choices = listOf(body['choices']);
+  const [choice] = choices;
+  if (choices.length !== 1 || !isObject(choice) || !has(body, topMembers) || !has(choice, choiceMembers)) return false;
+  const { message } = choice;
+  return (
+    body['object'] === 'chat.completion' &&
+    typeof body['created'] === 'number' &&
+    choice['index'] === 0 &&
+    reasons.has(choice['finish_reason']) &&
+    isObject(message) &&
+    has(message, messageMembers) &&
+    message['role'] === 'assistant' &&
+    typeof message['content'] === 'string'
+  );
+}
+
+/**
+ * The common answer, on a short way: nothing in it departs from the convention, so only its id and model are changed and every other byte stays
+ * where it is. Undefined when anything else would have to change: then the long way decides. `body` is `text` (`latin1`), parsed.
+ */
+export function plainAnswer(text: string, body: JsonObject, call: Call, quirks: Quirks): Answer | undefined {
+  if (quirks.thinkTags === true || !isPlain(body) || !isObject(body['usage'])) return undefined;
+  const quantities = plainUsage(body['usage']);
+  if (quantities === undefined) return undefined;
+  let out = '';
+  let at = 0;
+  let changed = 0;
+  for (const { name, value, end } of members(text, 0)) {
+    if (name !== 'id' && name !== 'model') continue;
+    out += text.slice(at, value) + jsonText(name === 'id' ? call.answerId : call.publicModel);
+    at = end;
+    changed++;
+  }
+  // A member that is there twice, or not at all, is no plain answer.
+  if (changed !== 2 || typeof body['id'] !== 'string' || typeof body['model'] !== 'string') return undefined;
+  return { body: Buffer.from(out + text.slice(at), 'latin1'), quantities, upstreamId: upstreamIdOf(body), outputText: '' };
+}
