@@ -128,6 +128,11 @@ export class ForwardingReceiver implements Receiver {
     return this.#held === '' ? this.#close() : undefined;
   }
 
+  /** The client's last events where the money ends. What waited for money is counted and charged, so it goes before them. */
+  cutShort(quantities: Quantities): string {
+    return this.#held + this.translator.cutShort(quantities);
+  }
+
   broken(): AttemptResult {
     const { meter } = this.translator;
     // A finish reason and a count are a whole answer, whatever became of the connection after them.

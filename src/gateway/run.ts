@@ -199,7 +199,7 @@ async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: 
   }
   if (receiver === undefined || meter.outputBytes === 0)
     return { ...nothing, status: 429, outcome: 'insufficient_quota', refusal: refusal('insufficient_quota') };
-  const tail = receiver.translator.cutShort(quantities);
+  const tail = receiver.cutShort(quantities);
   if (!exchange.reply.started) exchange.firstByte();
   return concludeStream(exchange, { ...meter, quantities }, tail, 'length');
 }
