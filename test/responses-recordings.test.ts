@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { Refusal } from '../src/base/refusal.ts';
 import { seededRandom } from '../src/base/random.ts';
 import type { Adapter, Call, StreamTranslator } from '../src/providers/adapter.ts';
 import { isFault } from '../src/providers/adapter.ts';
@@ -95,6 +96,7 @@ function checkNative(recording: Recording): void {
   const adapter = openaiResponses();
   const call = callOf(recording);
   if (recording.status >= 400) return;
+  checkRequests(adapter, call);
   if (!recording.streamed) {
     const want = JSON.parse(recording.reply.toString('utf8'));
     const got = adapter.read(recording.reply, 'application/json', call);
@@ -118,6 +120,28 @@ function checkNative(recording: Recording): void {
   if (cutShort.meter.done) return;
   const ended = eventsOf(Buffer.from(half + cutShort.cutShort({ input: 1, output: 1 }), 'latin1').toString('utf8')).at(-1);
   expect(ended?.data).toMatchObject({ type: 'response.incomplete', response: { id: 'resp_replayed', status: 'incomplete' } });
+}
+
+/** What was asked arrives as it was asked, natively; over chat, what chat has no word for is refused by its place, and nothing else. */
+function checkRequests(native: Adapter, call: Call): void {
+  if (typeof call.body['input'] !== 'string' && !Array.isArray(call.body['input'])) return;
+  const { model, store, ...sent } = JSON.parse(native.ask(call).body.toString('utf8'));
+  const { model: _, store: __, previous_response_id: ___, background: ____, ...said } = call.body;
+  expect([model, store]).toEqual([call.upstreamModel, false]);
+  const sealed = (item: unknown): boolean => JSON.stringify(item).includes('"encrypted_content":"');
+  const thoughts = (item: object): boolean => 'type' in item && item.type === 'reasoning' && !sealed(item);
+  const input = Array.isArray(said['input']) ? said['input'].filter((item) => !thoughts(item)) : said['input'];
+  expect(sent).toEqual({ ...said, input });
+  try {
+    const chat = JSON.parse(responsesOverChat(openaiChat({})).ask(call).body.toString('utf8'));
+    const results = (list: unknown, match: RegExp): number => (JSON.stringify(list).match(match) ?? []).length;
+    expect(results(chat.messages, /"role":"tool"/g)).toBe(
+      results(call.body['input'], /"type":"(function_call_output|custom_tool_call_output)"/g),
+    );
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.param === null) throw error;
+    expect(error.param).toMatch(/^(tools\[\d+\]\.type|input\[\d+\]|prompt$|tool_choice\.type|context_management)/);
+  }
 }
 
 const total = (quantities: object | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
