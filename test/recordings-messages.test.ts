@@ -6,7 +6,7 @@ import { type Adapter, type Call, isFault, type StreamMeter } from '../src/provi
 import { messagesOverChat } from '../src/providers/bridges/messages-over-chat.ts';
 import { vendors } from '../src/providers/index.ts';
 import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
-import { anthropicCount, anthropicNative } from '../src/providers/wire/anthropic-native.ts';
+import { anthropicCount, anthropicNative as nativeAdapter } from '../src/providers/wire/anthropic-native.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
 import { cuts } from './cuts.ts';
 import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
@@ -14,6 +14,7 @@ import { chatRecordings, type Recording, recordingsAt, recordingsFolder } from '
 
 /** Clients of /v1/messages: recorded traffic passes natively as it is, and chat's answers become messages that mean the same. */
 const seed = 20_261_121;
+const anthropicNative = nativeAdapter();
 const bodyOf = ({ request }: Recording): Record<string, unknown> | undefined =>
   Array.isArray(request?.['messages']) ? { ...request } : undefined;
 const native =

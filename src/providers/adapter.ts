@@ -151,6 +151,8 @@ export interface Vendor {
   /** Environment variables that make a channel when there is no configuration. */
   readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
   readonly speaks: Readonly<Partial<Record<Capability, Adapter>>>;
+  /** Its chat takes Anthropic's `cache_control` on parts, messages and tools. */
+  readonly readsCacheMarks?: boolean;
   /** Counts the tokens of a request to this capability. */
   readonly counts?: Readonly<Partial<Record<Capability, Inquiry>>>;
 }

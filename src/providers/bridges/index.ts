@@ -7,7 +7,7 @@ import { responsesOverChat } from './responses-over-chat.ts';
 export type Adapters = Readonly<Partial<Record<Capability, Adapter>>>;
 
 /** What a vendor speaks natively as it is, and everything else that its chat can stand for. Made once per channel. */
-export function adaptersOf({ speaks }: Vendor): Adapters {
+export function adaptersOf({ speaks, readsCacheMarks = false }: Vendor): Adapters {
   const { chat } = speaks;
-  return chat === undefined ? speaks : { messages: messagesOverChat(chat), responses: responsesOverChat(chat), ...speaks };
+  return chat === undefined ? speaks : { messages: messagesOverChat(chat, readsCacheMarks), responses: responsesOverChat(chat), ...speaks };
 }

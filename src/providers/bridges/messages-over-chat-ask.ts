@@ -1,20 +1,22 @@
 import { refuse } from '../../base/refusal.ts';
 import type { Call } from '../adapter.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
-import { chatMessages } from './messages-over-chat-turns.ts';
+import { chatMessages, markOf } from './messages-over-chat-turns.ts';
 
 /**
- * A request to `/v1/messages` as a chat completion. What tunes only Claude is left out (`top_k`, cache marks, `metadata`, `service_tier`);
+ * A request to `/v1/messages` as a chat completion. What tunes only Claude is left out (`top_k`, `metadata`, `service_tier`, and marks of the cache but where `marks` are read);
  * what would change the answer and cannot be said is refused.
  */
-export function chatBodyFrom(call: Call): JsonObject {
+export function chatBodyFrom(call: Call, marks: boolean): JsonObject {
   const { body } = call;
   if (listOf(body['mcp_servers']).length > 0) refuseMember('mcp_servers');
   if (body['container'] != null) refuseMember('container');
-  const tools = listOf(body['tools']).filter(isObject).map(chatTool);
+  const tools = listOf(body['tools'])
+    .filter(isObject)
+    .map((tool, i) => ({ ...chatTool(tool, i), ...markOf(tool, marks) }));
   return {
     model: call.publicModel,
-    messages: chatMessages(body, call.publicModel),
+    messages: chatMessages(body, call.publicModel, marks),
     max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1),
     ...(call.outputTokensMax === undefined ? {} : { max_tokens: call.outputTokensMax }),
     ...(call.stream ? { stream: true } : {}),

@@ -4,35 +4,45 @@ import { redactedDetail, signedDetail } from '../wire/anthropic-messages-signed.
 import { vendorsOwn } from './messages-over-chat-answer.ts';
 
 /** `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, the other way round). */
-export function chatMessages(body: JsonObject, model: string): JsonObject[] {
+export function chatMessages(body: JsonObject, model: string, marks: boolean): JsonObject[] {
   const messages: JsonObject[] = [];
-  const system = instructions(body['system']);
+  const system = instructions(body['system'], marks);
   if (system !== '') messages.push({ role: 'system', content: system });
   listOf(body['messages']).forEach((message, i) => {
     if (!isObject(message)) return;
-    const place: Place = { param: `messages[${i}].content`, model };
+    const place: Place = { param: `messages[${i}].content`, model, marks };
     if (message['role'] === 'assistant') messages.push(assistant(message['content'], place));
-    else if (message['role'] === 'system') messages.push({ role: 'system', content: instructions(message['content']) });
+    else if (message['role'] === 'system') messages.push({ role: 'system', content: instructions(message['content'], marks) });
     else messages.push(...user(message['content'], place));
   });
   return messages;
 }
 
-/** Where content stands in the client's request, and whom it is for. */
+/** Where content stands in the client's request, whom it is for, and whether they read marks of the cache. */
 interface Place {
   readonly param: string;
   readonly model: string;
+  readonly marks: boolean;
 }
 
-const within = ({ param, model }: Place, i: number): Place => ({ param: `${param}[${i}]`, model });
+const within = (place: Place, i: number): Place => ({ ...place, param: `${place.param}[${i}]` });
+
+/** The client's mark that the prompt may be cached up to here. */
+export const markOf = ({ cache_control }: JsonObject, marks: boolean): JsonObject =>
+  marks && isObject(cache_control) ? { cache_control } : {};
 
 /** Claude Code tells its version in a block of its own, with a mark that changes on each request: no other model's cache would hold. */
 const forAnthropicAlone = /^x-anthropic-billing-header:/;
 
-function instructions(system: unknown): string {
+function instructions(system: unknown, marks: boolean): unknown {
   if (typeof system === 'string') return system;
-  const texts = listOf(system).map((block) => textOf(objectOf(block)?.['text']) ?? '');
-  return texts.filter((text) => text !== '' && !forAnthropicAlone.test(text)).join('\n\n');
+  const parts = listOf(system)
+    .filter(isObject)
+    .map((block) => textPart(textOf(block['text']) ?? '', markOf(block, marks)));
+  return joined(
+    parts.filter(({ text }) => text !== '' && !forAnthropicAlone.test(String(text))),
+    '\n\n',
+  );
 }
 
 /** Results of tools are messages of their own and come first; what else the user says follows. */
@@ -49,12 +59,13 @@ function user(content: unknown, place: Place): JsonObject[] {
       parts.push(...media);
     }
   });
-  return parts.length || results.length === 0 ? [...results, { role: 'user', content: joined(parts) }] : results;
+  return parts.length || results.length === 0 ? [...results, { role: 'user', content: joined(parts, '\n\n') }] : results;
 }
 
 /** Text alone is told as text: not every vendor takes parts. */
-function joined(parts: readonly JsonObject[]): unknown {
-  return parts.every((part) => part['type'] === 'text') ? parts.map((part) => part['text']).join('\n\n') : parts;
+function joined(parts: readonly JsonObject[], between: string): unknown {
+  const plain = parts.every((part) => part['type'] === 'text' && part['cache_control'] === undefined);
+  return plain ? parts.map((part) => part['text']).join(between) : parts;
 }
 
 interface Result {
@@ -74,14 +85,20 @@ function toolResult(block: JsonObject, place: Place): Result {
   const media = parts.filter((part) => part['type'] !== 'text');
   const told = block['is_error'] === true && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
   return {
-    message: { role: 'tool', tool_call_id: id, content: told === '' && media.length ? '(see below)' : told },
+    message: { role: 'tool', tool_call_id: id, content: told === '' && media.length ? '(see below)' : told, ...markOf(block, place.marks) },
     media: media.length ? [textPart(`Result of the call ${String(id)}:`), ...media] : [],
   };
 }
 
-const textPart = (text: string): JsonObject => ({ type: 'text', text });
+const textPart = (text: string, mark: JsonObject = {}): JsonObject => ({ type: 'text', text, ...mark });
 
 function partsOf(block: JsonObject, place: Place): JsonObject[] {
+  const parts = unmarked(block, place);
+  const last = parts.at(-1);
+  return last === undefined ? parts : [...parts.slice(0, -1), { ...last, ...markOf(block, place.marks) }];
+}
+
+function unmarked(block: JsonObject, place: Place): JsonObject[] {
   switch (block['type']) {
     case 'text':
       return block['text'] === '' ? [] : [textPart(textOf(block['text']) ?? '')];
@@ -133,14 +150,14 @@ function documentParts(block: JsonObject, source: JsonObject, place: Place): Jso
 /** Blocks of tools that Anthropic runs itself stay between Claude and Anthropic. */
 function assistant(content: unknown, place: Place): JsonObject {
   if (typeof content === 'string') return { role: 'assistant', content };
-  let text = '';
+  const texts: JsonObject[] = [];
   let reasoning = '';
   const details: JsonObject[] = [];
   const calls: JsonObject[] = [];
   listOf(content).forEach((block, i) => {
     if (!isObject(block)) return;
-    if (block['type'] === 'text') text += textOf(block['text']) ?? '';
-    else if (block['type'] === 'tool_use') calls.push(toolCall(block));
+    if (block['type'] === 'text') texts.push(textPart(textOf(block['text']) ?? '', markOf(block, place.marks)));
+    else if (block['type'] === 'tool_use') calls.push({ ...toolCall(block), ...markOf(block, place.marks) });
     else if (block['type'] === 'redacted_thinking') details.push({ ...redactedDetail(details.length, String(block['data'])) });
     else if (block['type'] === 'thinking') {
       const thought = textOf(block['thinking']) ?? '';
@@ -149,6 +166,7 @@ function assistant(content: unknown, place: Place): JsonObject {
     } else if (block['type'] === 'image' || block['type'] === 'document')
       unsupported(`the assistant's ${block['type']} as`, within(place, i));
   });
+  const text = joined(texts, '');
   return {
     role: 'assistant',
     content: text === '' && calls.length ? null : text,

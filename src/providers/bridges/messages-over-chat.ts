@@ -4,12 +4,12 @@ import { messageFrom } from './messages-over-chat-answer.ts';
 import { chatBodyFrom } from './messages-over-chat-ask.ts';
 import { MessageEvents } from './messages-over-chat-stream.ts';
 
-/** `/v1/messages` for models whose vendor speaks chat (wire-formats §4.2 and §4.3, read the other way round). */
-export function messagesOverChat(chat: Adapter): Adapter {
+/** `/v1/messages` for models whose vendor speaks chat (wire-formats §4.2 and §4.3, read the other way round). `marks`: it reads `cache_control`. */
+export function messagesOverChat(chat: Adapter, marks = false): Adapter {
   const calls = new WeakMap<Call, Call>();
   const chatCall = (call: Call): Call => {
     let made = calls.get(call);
-    if (made === undefined) calls.set(call, (made = chatCallFrom(call)));
+    if (made === undefined) calls.set(call, (made = chatCallFrom(call, marks)));
     return made;
   };
   return {
@@ -24,9 +24,9 @@ export function messagesOverChat(chat: Adapter): Adapter {
   };
 }
 
-function chatCallFrom(call: Call): Call {
+function chatCallFrom(call: Call, marks: boolean): Call {
   const { clientHeaders: _, ...rest } = call;
-  const body = chatBodyFrom(call);
+  const body = chatBodyFrom(call, marks);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');
   return { ...rest, body, bytes: Buffer.from(JSON.stringify(body)), answerId, includeUsage: false };
 }

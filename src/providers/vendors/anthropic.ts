@@ -10,6 +10,6 @@ export const anthropic = defineVendor({
   baseUrl: 'https://api.anthropic.com/v1',
   env: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
   sign: (secret) => ({ 'anthropic-version': version, ...(secret ? { 'x-api-key': secret } : {}) }),
-  speaks: { chat: anthropicMessages(), messages: anthropicNative },
+  speaks: { chat: anthropicMessages(), messages: anthropicNative() },
   counts: { messages: anthropicCount },
 });

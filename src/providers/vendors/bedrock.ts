@@ -24,5 +24,6 @@ export const bedrock = defineVendor({
   env: { apiKey: 'AWS_BEARER_TOKEN_BEDROCK', baseUrl: 'BEDROCK_BASE_URL' },
   sign: (secret) => (awsKeys(secret) ? {} : bearer(secret)),
   authorizer,
+  readsCacheMarks: true,
   speaks: { chat: bedrockConverse },
 });

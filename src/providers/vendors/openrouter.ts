@@ -6,6 +6,8 @@ export const openrouter = defineVendor({
   id: 'openrouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   env: { apiKey: 'OPENROUTER_API_KEY' },
+  // openrouter.ai/docs/features/prompt-caching, 2026-08
+  readsCacheMarks: true,
   speaks: {
     chat: openaiChat({
       faults: [

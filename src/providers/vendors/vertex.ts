@@ -1,5 +1,8 @@
 import { googleCredentials, tokenAuthorizer } from '../google-token.ts';
 import type { Adapter, Call } from '../adapter.ts';
+import { messagesOverChat } from '../bridges/messages-over-chat.ts';
+import type { MessagesHost } from '../wire/anthropic-messages-ask.ts';
+import { anthropicNative } from '../wire/anthropic-native.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { isObject, parse } from '../wire/json.ts';
@@ -9,27 +12,28 @@ import { bearer, defineVendor } from '../vendor.ts';
 const accessToken = /^ya29\./;
 
 /** Claude as Vertex sells it (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08): version in the body, model in the path, bytes instead of addresses. */
-const claude = anthropicMessages({
+const onVertex = {
   bodyVersion: 'vertex-2023-10-16',
   path: (model, stream) => `/publishers/anthropic/models/${encodeURIComponent(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`,
   fetches: false,
   structured: false,
-});
-
-const of = (call: Call): Adapter => (call.upstreamModel.startsWith('claude-') ? claude : geminiChat);
+} satisfies MessagesHost;
 
 /** Each publisher's models speak as they do at home. */
-const chat: Adapter = {
-  ask: (call) => of(call).ask(call),
-  read: (reply, contentType, call) => of(call).read(reply, contentType, call),
-  stream: (call) => of(call).stream(call),
-  collect: (call) => of(call).collect(call),
-  fault(status, headers, reply) {
-    // Google refuses in its own words whosever model was asked for; a publisher's words mark themselves.
-    const body = parse(reply);
-    return (isObject(body) && body['type'] === 'error' ? claude : geminiChat).fault(status, headers, reply);
-  },
-};
+function byPublisher(claude: Adapter, gemini: Adapter): Adapter {
+  const of = (call: Call): Adapter => (call.upstreamModel.startsWith('claude-') ? claude : gemini);
+  return {
+    ask: (call) => of(call).ask(call),
+    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+    stream: (call) => of(call).stream(call),
+    collect: (call) => of(call).collect(call),
+    fault(status, headers, reply) {
+      // Google refuses in its own words whosever model was asked for; a publisher's words mark themselves.
+      const body = parse(reply);
+      return (isObject(body) && body['type'] === 'error' ? claude : gemini).fault(status, headers, reply);
+    },
+  };
+}
 
 /**
  * `https://LOCATION-aiplatform.googleapis.com` is enough where the secret is a credentials file that names its project. An address that names
@@ -58,5 +62,8 @@ export const vertex = defineVendor({
   },
   home,
   place: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
-  speaks: { chat },
+  speaks: {
+    chat: byPublisher(anthropicMessages(onVertex), geminiChat),
+    messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
+  },
 });

@@ -1,6 +1,8 @@
 import { type Change, editBytes, jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
+import { refuse } from '../../base/refusal.ts';
 import type { Adapter, Answer, Ask, Call, Inquiry } from '../adapter.ts';
+import type { MessagesHost } from './anthropic-messages-ask.ts';
 import { messagesFault, messagesFaultWithin } from './anthropic-messages-fault.ts';
 import { counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
 import { MessageCollector } from './anthropic-native-collect.ts';
@@ -12,24 +14,27 @@ import { protocolFault } from './openai-chat-fault.ts';
 const formatHeaders = ['anthropic-version', 'anthropic-beta'] as const;
 
 /** Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, and a limit that the model cannot reach. */
-export const anthropicNative: Adapter = {
-  ask(call) {
-    const changes = commonChanges(call);
-    if (call.outputTokensMax !== undefined) changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
-    if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
-    return askAt('/messages', call, changes);
-  },
-  read(reply, contentType, call) {
-    if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
-    const collector = new MessageCollector(call);
-    collector.push(reply);
-    const answer = collector.answer();
-    return collector.meter.fault ?? answer;
-  },
-  stream: (call) => new MessageStream(call),
-  collect: (call) => new MessageCollector(call),
-  fault: messagesFault,
-};
+export function anthropicNative({ path, bodyVersion }: Pick<MessagesHost, 'path' | 'bodyVersion'> = {}): Adapter {
+  return {
+    ask(call) {
+      if (call.body['speed'] === 'fast') refuse('invalid_value', { param: 'speed', why: 'only the standard speed is sold.' });
+      const changes = commonChanges(call, bodyVersion);
+      if (call.outputTokensMax !== undefined) changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
+      if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
+      return askAt(path?.(call.upstreamModel, call.streamUpstream) ?? '/messages', call, changes);
+    },
+    read(reply, contentType, call) {
+      if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
+      const collector = new MessageCollector(call);
+      collector.push(reply);
+      const answer = collector.answer();
+      return collector.meter.fault ?? answer;
+    },
+    stream: (call) => new MessageStream(call),
+    collect: (call) => new MessageCollector(call),
+    fault: messagesFault,
+  };
+}
 
 /** How many tokens a request has (platform.claude.com/docs/en/build-with-claude/token-counting, 2026-11): costs nothing. */
 export const anthropicCount: Inquiry = {
@@ -42,8 +47,12 @@ export const anthropicCount: Inquiry = {
   fault: messagesFault,
 };
 
-function commonChanges(call: Call): Change[] {
-  return [{ path: ['model'], json: jsonText(call.upstreamModel) }, ...withoutOthers(call)];
+function commonChanges(call: Call, bodyVersion?: string): Change[] {
+  const changes = withoutOthers(call);
+  // Where the model stands in the path, the body tells the version.
+  if (bodyVersion === undefined) changes.push({ path: ['model'], json: jsonText(call.upstreamModel) });
+  else changes.push({ path: ['model'] }, { path: ['anthropic_version'], json: jsonText(bodyVersion) });
+  return changes;
 }
 
 function askAt(path: string, call: Call, changes: readonly Change[]): Ask {
