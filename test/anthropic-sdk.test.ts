@@ -1,4 +1,4 @@
-import Anthropic, { AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from '@anthropic-ai/sdk';
+import Anthropic, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
@@ -188,7 +188,7 @@ test('a client that leaves a stream hears nothing more', async () => {
   stream.on('abort', () => {});
   await first;
   stream.abort();
-  await expect(stream.done()).rejects.toThrow();
+  await expect(stream.done()).rejects.toThrow(APIUserAbortError);
   await temporary.expectBooks();
 });
 

@@ -162,7 +162,8 @@ function assistant(content: unknown, place: Place): JsonObject {
     else if (block['type'] === 'thinking') {
       const thought = textOf(block['thinking']) ?? '';
       reasoning += thought;
-      if (block['signature']) details.push({ ...signedDetail(details.length, thought, String(block['signature'])) });
+      const signature = textOf(block['signature']);
+      if (signature) details.push({ ...signedDetail(details.length, thought, signature) });
     } else if (block['type'] === 'image' || block['type'] === 'document')
       unsupported(`the assistant's ${block['type']} as`, within(place, i));
   });
