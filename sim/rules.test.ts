@@ -175,6 +175,7 @@ test.each(refusals)('%s refuses %j', async (vendor, more, status, body) => {
 const accepted: readonly (readonly [string, Json])[] = [
   ['openai', { model: 'gpt-5', max_completion_tokens: 50 }],
   ['openai', { model: 'gpt-5.4', tools: [tool], reasoning_effort: 'none', temperature: 0 }],
+  ['openai', { model: 'gpt-5.4-mini', tools: [tool] }],
   ['openai', { model: 'gpt-4o', messages: [user, call('c'), result('c')] }],
   ['deepseek', { model: 'deepseek-chat', foo: 1, tools: [tool], tool_choice: 'required' }],
   ['mistral', { random_seed: 1, tool_choice: 'any', tools: [tool], messages: [user, call('abcdefghi'), result('abcdefghi')] }],

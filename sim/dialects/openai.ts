@@ -51,6 +51,8 @@ const fixedSampling: Rule = (request) => {
 const noToolsWhileReasoning: Rule = (request) => {
   const version = Number(/^gpt-(\d+(?:\.\d+)?)/.exec(request.model)?.[1] ?? 0);
   if (version < 5.4 || request.tools.length === 0 || !reasonsNow(request)) return undefined;
+  // Recorded: it does not reason unless asked to.
+  if (request.model.startsWith('gpt-5.4-mini') && request.raw['reasoning_effort'] === undefined) return undefined;
   return {
     param: 'reasoning_effort',
     message: `Function tools with reasoning_effort are not supported for ${request.model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,

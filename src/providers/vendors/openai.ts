@@ -33,11 +33,12 @@ const neverSilent = /^gpt-6(?:-astra|\.1-sol|\.2-)/;
 
 /**
  * From gpt-5.4 on functions are refused on chat while the model reasons: "To use function tools, use /v1/responses or set reasoning_effort to
- * 'none'." (recorded in public issues since 2026-05). Some models refuse `none`, too.
+ * 'none'." (public issues since 2026-05). gpt-5.4-mini does not reason unless asked to (recorded: chat calls, 200). Some models refuse `none`.
  */
 export const functionsElsewhere: readonly ResponsesDemand[] = [
   { models: neverSilent },
-  { models: /^gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, unlessEffort: 'none' },
+  { models: /^gpt-5\.4-mini/, unlessEffort: 'none', defaultEffort: 'none' },
+  { models: /^(?!gpt-5\.4-mini|.*-chat)gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))/, unlessEffort: 'none' },
 ];
 
 export const effortFloors: readonly EffortFloor[] = [{ models: neverSilent, refused: ['none', 'minimal'], least: 'low' }];

@@ -6,6 +6,8 @@ export interface ResponsesDemand {
   readonly models: RegExp;
   /** With this effort the model does not reason, and chat takes functions. */
   readonly unlessEffort?: string;
+  /** What the effort is when nobody says. */
+  readonly defaultEffort?: string;
 }
 
 /** The one adapter or the other, for each call: `/responses` where the vendor demands it, and only there. */
@@ -24,6 +26,9 @@ function isDemanded({ body, upstreamModel }: Call, demands: readonly ResponsesDe
   const { tools, functions } = body;
   if (tools === undefined && functions === undefined) return false;
   if (!listOf(tools).some((tool) => isObject(tool) && tool['type'] === 'function') && listOf(functions).length === 0) return false;
-  const effort = body['reasoning_effort'];
-  return demands.some(({ models, unlessEffort }) => models.test(upstreamModel) && (unlessEffort === undefined || unlessEffort !== effort));
+  const asked = body['reasoning_effort'];
+  return demands.some(
+    ({ models, unlessEffort, defaultEffort }) =>
+      models.test(upstreamModel) && (unlessEffort === undefined || unlessEffort !== (asked ?? defaultEffort)),
+  );
 }
