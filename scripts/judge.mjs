@@ -22,7 +22,8 @@ for (const mode of modes) {
   totals.judged += judged;
   const known = explained[mode] ?? {};
   for (const { id, first } of failures) if (!(id in known)) wrong.push(`${mode}: ${id} ${JSON.stringify(first)}`);
-  for (const id of Object.keys(known)) if (!failures.some((failure) => failure.id === id)) wrong.push(`${mode}: ${id} passes, its exception has to go`);
+  for (const id of Object.keys(known))
+    if (!failures.some((failure) => failure.id === id)) wrong.push(`${mode}: ${id} passes, its exception has to go`);
   process.stdout.write(`judge ${mode}: ${passed}/${judged}, ${failures.length} exceptions\n`);
 }
 const percent = (100 * totals.passed) / totals.judged;
@@ -34,7 +35,20 @@ function judgeMode(mode) {
   const out = join(root, 'coverage', `judge-${mode}.jsonl`);
   const table = join(root, 'coverage', `judge-${mode}.json`);
   for (const file of [out, table]) rmSync(file, { force: true });
-  const args = ['--target', 'tollgate', '--cases', join(shared, 'recordings'), '--mode', mode, '--pairs', join(shared, 'recordings', 'pairs.tsv'), '--out', out, '--table', table];
+  const args = [
+    '--target',
+    'tollgate',
+    '--cases',
+    join(shared, 'recordings'),
+    '--mode',
+    mode,
+    '--pairs',
+    join(shared, 'recordings', 'pairs.tsv'),
+    '--out',
+    out,
+    '--table',
+    table,
+  ];
   const ran = spawnSync(process.execPath, [judge, ...args], { cwd: root, encoding: 'utf8' });
   if (!existsSync(table)) fail(`The judge did not finish ${mode}:\n${ran.stdout}\n${ran.stderr}`);
   const cases = Object.values(JSON.parse(readFileSync(table, 'utf8')).byCheck).map((checks) => checks.CASE ?? [0, 0]);

@@ -32,7 +32,11 @@ function ask(url: string, key: string, agent: Agent, stream: boolean): Promise<S
   return new Promise((resolve, reject) => {
     const sent = request(
       `${url}/v1/chat/completions`,
-      { method: 'POST', agent, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } },
+      {
+        method: 'POST',
+        agent,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      },
       (response) => {
         let text = '';
         response.on('data', (piece: Buffer) => {
@@ -40,7 +44,11 @@ function ask(url: string, key: string, agent: Agent, stream: boolean): Promise<S
         });
         response.on('end', () => {
           const whole = stream ? text.endsWith('data: [DONE]\n\n') : text.endsWith('}');
-          resolve({ status: response.statusCode ?? 0, id: String(response.headers['x-request-id']), whole: response.statusCode === 200 && whole });
+          resolve({
+            status: response.statusCode ?? 0,
+            id: String(response.headers['x-request-id']),
+            whole: response.statusCode === 200 && whole,
+          });
         });
       },
     );
@@ -52,10 +60,13 @@ function ask(url: string, key: string, agent: Agent, stream: boolean): Promise<S
 forEachDatabase((name, _openFresh, fresh) => {
   const processes = name === 'sqlite' ? 1 : 2;
 
-  test(`1,000 parallel requests on 1 yuan, ${processes} gateway process(es): never negative, nobody charged twice, used up to the last affordable request`, { timeout: 180_000 }, async () => {
+  test(`1,000 parallel requests on 1 yuan, ${processes} gateway process(es): never negative, nobody charged twice, used up to the last affordable request`, {
+    timeout: 180_000,
+  }, async () => {
     const vendor = await startVendor();
     vendor.answer((received, response) => {
-      if (received.text.includes('"stream":true')) sse(response).end(streamOf(['Hel', 'lo']).replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`));
+      if (received.text.includes('"stream":true'))
+        sse(response).end(streamOf(['Hel', 'lo']).replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`));
       else json(response, 200, completion('Hello', { usage }));
     });
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-last-yuan-'));
@@ -72,7 +83,9 @@ forEachDatabase((name, _openFresh, fresh) => {
     const at = systemClock.now();
     const user = await database.transact(() => newUser('last yuan', 'user'));
     await credit(database, { id: 'grant_one', account: user.id, from: 'grants', amount: nanoPerYuan, code: 'grant', ref: 'test', at });
-    const made = await database.transact(() => createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }));
+    const made = await database.transact(() =>
+      createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }),
+    );
     const key = made?.secret ?? '';
 
     const agent = new Agent({ keepAlive: true, maxSockets: requests });
@@ -85,7 +98,9 @@ forEachDatabase((name, _openFresh, fresh) => {
         if (now !== undefined && now.balance < lowest) lowest = now.balance;
       }
     })();
-    const seen = await Promise.all(Array.from({ length: requests }, (_, i) => ask(gateways[i % processes]?.url ?? '', key, agent, i % 2 === 0)));
+    const seen = await Promise.all(
+      Array.from({ length: requests }, (_, i) => ask(gateways[i % processes]?.url ?? '', key, agent, i % 2 === 0)),
+    );
     asking = false;
     await watching;
     agent.destroy();

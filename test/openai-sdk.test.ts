@@ -91,31 +91,54 @@ describe.each(models)('%s', (model) => {
   });
 });
 
-test.each(['gpt-4o-mini', 'qwen3-vl-plus', 'mistral-small-latest', 'grok-4.3'])('vision: %s sees the image that was sent', async (model) => {
-  const answer = await client.chat.completions.create({
-    model,
-    messages: [{ role: 'user', content: [{ type: 'text', text: 'What is in this image?' }, { type: 'image_url', image_url: { url: png } }] }],
-  });
-  expect(answer.choices[0]?.message.content).toMatch(/1\s*[x×]\s*1/);
-});
+test.each(['gpt-4o-mini', 'qwen3-vl-plus', 'mistral-small-latest', 'grok-4.3'])(
+  'vision: %s sees the image that was sent',
+  async (model) => {
+    const answer = await client.chat.completions.create({
+      model,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is in this image?' },
+            { type: 'image_url', image_url: { url: png } },
+          ],
+        },
+      ],
+    });
+    expect(answer.choices[0]?.message.content).toMatch(/1\s*[x×]\s*1/);
+  },
+);
 
-test.each(['gpt-4o-mini', 'qwen-plus', 'mistral-small-latest', 'openai/gpt-oss-120b'])('JSON schema: %s answers what the schema says', async (model) => {
-  const schema = { type: 'object', properties: { name: { type: 'string' }, age: { type: 'integer' } }, required: ['name', 'age'], additionalProperties: false };
-  const answer = await client.chat.completions.create({
-    model,
-    messages: [{ role: 'user', content: 'Invent a person. Answer in JSON.' }],
-    response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } },
-  });
-  const person = JSON.parse(answer.choices[0]?.message.content ?? '');
-  expect(Object.keys(person).sort()).toEqual(['age', 'name']);
-  expect(Number.isInteger(person.age)).toBe(true);
-});
+test.each(['gpt-4o-mini', 'qwen-plus', 'mistral-small-latest', 'openai/gpt-oss-120b'])(
+  'JSON schema: %s answers what the schema says',
+  async (model) => {
+    const schema = {
+      type: 'object',
+      properties: { name: { type: 'string' }, age: { type: 'integer' } },
+      required: ['name', 'age'],
+      additionalProperties: false,
+    };
+    const answer = await client.chat.completions.create({
+      model,
+      messages: [{ role: 'user', content: 'Invent a person. Answer in JSON.' }],
+      response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } },
+    });
+    const person = JSON.parse(answer.choices[0]?.message.content ?? '');
+    expect(Object.keys(person).sort()).toEqual(['age', 'name']);
+    expect(Number.isInteger(person.age)).toBe(true);
+  },
+);
 
 test('models: list and retrieve, ids with slashes too', async () => {
   const ids: string[] = [];
   for await (const model of client.models.list()) ids.push(model.id);
   expect(ids).toEqual(expect.arrayContaining(models));
-  expect(await client.models.retrieve('openai/gpt-oss-120b')).toMatchObject({ id: 'openai/gpt-oss-120b', object: 'model', owned_by: 'openai' });
+  expect(await client.models.retrieve('openai/gpt-oss-120b')).toMatchObject({
+    id: 'openai/gpt-oss-120b',
+    object: 'model',
+    owned_by: 'openai',
+  });
 });
 
 test('errors have the classes, codes and parameters that the package promises', async () => {

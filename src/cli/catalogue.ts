@@ -13,7 +13,10 @@ interface Options {
 export async function checkConfig(file: string, options: Options, env: Env): Promise<void> {
   const result = await readConfigurationFile(file, env);
   if (!result.ok) {
-    print(options.json === true, { ok: false, problems: result.problems }, [`${file} cannot be used:`, describeProblems(file, result.problems)]);
+    print(options.json === true, { ok: false, problems: result.problems }, [
+      `${file} cannot be used:`,
+      describeProblems(file, result.problems),
+    ]);
     process.exitCode = 1;
     return;
   }
@@ -34,6 +37,8 @@ export async function importPrices(file: string, options: Options & { readonly d
 
 function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
   if (done.refused.length > 0) return ['nothing was changed:', describeProblems(file, done.refused)];
-  const changed = done.changed.flatMap(({ id, differences }) => differences.map((difference) => `  ${id}: ${difference.member} ${difference.from ?? '-'} → ${difference.to ?? '-'}`));
+  const changed = done.changed.flatMap(({ id, differences }) =>
+    differences.map((difference) => `  ${id}: ${difference.member} ${difference.from ?? '-'} → ${difference.to ?? '-'}`),
+  );
   return [`${done.changed.length} prices ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} are as they were`, ...changed];
 }

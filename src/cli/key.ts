@@ -22,15 +22,23 @@ interface NewKeyOptions extends Options {
 
 export async function create(options: NewKeyOptions, env: Env): Promise<void> {
   const limit = options.limit === undefined ? undefined : parseYuan(options.limit);
-  if (options.limit !== undefined && limit === undefined) throw new Failure(`--limit is a sum in yuan such as 5.00, not '${options.limit}'`);
+  if (options.limit !== undefined && limit === undefined)
+    throw new Failure(`--limit is a sum in yuan such as 5.00, not '${options.limit}'`);
   const expiresAt = options.expires === undefined ? undefined : Date.parse(options.expires);
-  if (expiresAt !== undefined && !(expiresAt > systemClock.now())) throw new Failure(`--expires is a time to come such as 2027-01-31, not '${options.expires}'`);
+  if (expiresAt !== undefined && !(expiresAt > systemClock.now()))
+    throw new Failure(`--expires is a time to come such as 2027-01-31, not '${options.expires}'`);
   await withDatabase(options, env, async (database) => {
     const groups = await groupNames(database);
     if (!groups.includes(options.group)) {
-      throw new Failure(groups.length === 0 ? 'no group is known yet: start the gateway once, so that it records its configuration' : `there is no group '${options.group}'; there are: ${groups.join(', ')}`);
+      throw new Failure(
+        groups.length === 0
+          ? 'no group is known yet: start the gateway once, so that it records its configuration'
+          : `there is no group '${options.group}'; there are: ${groups.join(', ')}`,
+      );
     }
-    const made = await database.transact(() => createKey({ userId: options.user, name: options.name, group: options.group, limit, expiresAt, at: systemClock.now() }));
+    const made = await database.transact(() =>
+      createKey({ userId: options.user, name: options.name, group: options.group, limit, expiresAt, at: systemClock.now() }),
+    );
     if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
     print(options.json === true, value, [`${made.secret}`, `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`]);
@@ -62,7 +70,15 @@ export async function list(options: Options, env: Env): Promise<void> {
       if (last === undefined || page.length < pageSize) break;
       after = last.id;
     }
-    const rows = keys.map((key) => [key.id, key.userId, key.group, `${key.prefix}…${key.last4}`, key.status, key.limit === undefined ? '' : formatYuan(key.limit), key.name]);
+    const rows = keys.map((key) => [
+      key.id,
+      key.userId,
+      key.group,
+      `${key.prefix}…${key.last4}`,
+      key.status,
+      key.limit === undefined ? '' : formatYuan(key.limit),
+      key.name,
+    ]);
     print(options.json === true, keys.map(shown), table(['id', 'user', 'group', 'key', 'status', 'limit', 'name'], rows));
   });
 }

@@ -27,7 +27,9 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const configuration = await configurationOf(options.config, env);
   for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
   if (configuration.channels.length === 0) {
-    console.error('tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.');
+    console.error(
+      'tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.',
+    );
   }
   // Without a file and without keys, what was recorded before goes on being sold.
   const named = options.config !== undefined || configuration.channels.length > 0;
@@ -39,7 +41,8 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
 
 /** What is configured, or the demo when nothing is. */
 export async function start(options: ServeOptions, env: Env): Promise<void> {
-  if (options.config === undefined && (await configurationOf(undefined, env)).channels.length === 0) await (await import('./demo.ts')).demo(options, env);
+  if (options.config === undefined && (await configurationOf(undefined, env)).channels.length === 0)
+    await (await import('./demo.ts')).demo(options, env);
   else await serve(options, env);
 }
 

@@ -39,8 +39,11 @@ export async function openTemporaryGateway(configuration: string): Promise<Tempo
   const userWith = async (amount: bigint): Promise<string> => {
     const at = systemClock.now();
     const user = await database.transact(() => newUser('test', 'user'));
-    if (amount > 0n) await credit(database, { id: `grant_${user.id}`, account: user.id, from: 'grants', amount, code: 'grant', ref: 'test', at });
-    const made = await database.transact(() => createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }));
+    if (amount > 0n)
+      await credit(database, { id: `grant_${user.id}`, account: user.id, from: 'grants', amount, code: 'grant', ref: 'test', at });
+    const made = await database.transact(() =>
+      createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }),
+    );
     if (made === undefined) throw new Error('no such user');
     return made.secret;
   };
