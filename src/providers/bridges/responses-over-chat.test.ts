@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import { type Call, isFault } from '../adapter.ts';
+import { openaiChat } from '../wire/openai-chat.ts';
+import { responsesOverChat } from './responses-over-chat.ts';
+
+const bridge = responsesOverChat(openaiChat());
+
+function callOf(body: Record<string, unknown>, rest: Partial<Call> = {}): Call {
+  const sent = { model: 'm', input: 'Hello', ...body };
+  return {
+    body: sent,
+    bytes: Buffer.from(JSON.stringify(sent)),
+    publicModel: 'm',
+    upstreamModel: 'up',
+    stream: false,
+    includeUsage: true,
+    streamUpstream: false,
+    outputTokensMax: undefined,
+    answerId: 'resp_1',
+    created: 1,
+    ...rest,
+  };
+}
+
+const asked = (call: Call): Record<string, unknown> => JSON.parse(bridge.ask(call).body.toString('utf8'));
+
+function answered(call: Call, message: object, finish = 'stop'): Record<string, unknown> {
+  const reply = {
+    id: 'x',
+    choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finish }],
+    usage: { prompt_tokens: 3, completion_tokens: 2 },
+  };
+  const answer = bridge.read(Buffer.from(JSON.stringify(reply)), 'application/json', call);
+  if (isFault(answer)) throw new Error(answer.message);
+  return JSON.parse(answer.body.toString('utf8'));
+}
+
+test('items become messages: what an assistant thought, said and called between two words of others is one message', () => {
+  const sent = asked(
+    callOf({
+      instructions: 'Be kind',
+      input: [
+        { role: 'developer', content: 'Be short' },
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'See' },
+            { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'high' },
+          ],
+        },
+        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'gAAAA-of-another' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Looking' }] },
+        { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
+        { type: 'function_call', call_id: 'b', name: 'look', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'a', output: 'Seen' },
+        { type: 'function_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'Too' }] },
+      ],
+      tools: [{ type: 'function', name: 'look', parameters: { type: 'object' }, strict: true }],
+      tool_choice: { type: 'function', name: 'look' },
+      text: { format: { type: 'json_schema', name: 'n', schema: {}, strict: true } },
+      reasoning: { effort: 'low', summary: 'auto' },
+      max_output_tokens: 99,
+      metadata: { a: 'b' },
+      store: true,
+      truncation: 'auto',
+    }),
+  );
+  const call = (id: string): object => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } });
+  expect(sent).toEqual({
+    model: 'up',
+    messages: [
+      { role: 'system', content: 'Be kind' },
+      { role: 'developer', content: 'Be short' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'See' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA', detail: 'high' } },
+        ],
+      },
+      { role: 'assistant', content: 'Looking', reasoning_content: 'Hm', tool_calls: [call('a'), call('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'Seen' },
+      { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'Too' }] },
+    ],
+    tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' }, strict: true } }],
+    tool_choice: { type: 'function', function: { name: 'look' } },
+    response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {}, strict: true } },
+    reasoning_effort: 'low',
+    max_completion_tokens: 99,
+  });
+});
+
+test('what a vendor signed comes back to it inside the reasoning item', () => {
+  const details = [{ type: 'reasoning.text', text: 'Hm', signature: 'sig', format: 'f', index: 0 }];
+  const first = answered(callOf({}), { content: 'Hi', reasoning_content: 'Hm', reasoning_details: details });
+  const { output } = first;
+  expect(output).toMatchObject([
+    { id: 'rs_1_0', type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: expect.any(String) },
+    { id: 'msg_1_1', type: 'message', role: 'assistant', status: 'completed' },
+  ]);
+  const again = asked(callOf({ input: Array.isArray(output) ? [...output, { role: 'user', content: 'And?' }] : [] }));
+  expect(again['messages']).toEqual([
+    { role: 'assistant', content: 'Hi', reasoning_content: 'Hm', reasoning_details: details },
+    { role: 'user', content: 'And?' },
+  ]);
+});
+
+test('a custom tool is a function with one text, both ways', () => {
+  const tools = [{ type: 'custom', name: 'patch', description: 'Patches' }];
+  const sent = asked(callOf({ tools }));
+  expect(sent['tools']).toMatchObject([{ type: 'function', function: { name: 'patch', parameters: { required: ['input'] } } }]);
+  const calls = [{ id: 'c', type: 'function', function: { name: 'patch', arguments: '{"input":"*** Begin"}' } }];
+  const { output } = answered(callOf({ tools }), { tool_calls: calls }, 'tool_calls');
+  expect(output).toEqual([
+    { id: 'ctc_1_0', type: 'custom_tool_call', status: 'completed', call_id: 'c', name: 'patch', input: '*** Begin' },
+  ]);
+});
+
+test.each([
+  ['length', 'incomplete', { reason: 'max_output_tokens' }],
+  ['content_filter', 'incomplete', { reason: 'content_filter' }],
+  ['stop', 'completed', null],
+])('finish reason %s is status %s', (finish, status, details) => {
+  expect(answered(callOf({}), { content: 'Hi' }, finish)).toMatchObject({
+    status,
+    incomplete_details: details,
+    usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+  });
+});
+
+test('a refusal is a part of its own', () => {
+  expect(answered(callOf({}), { refusal: 'No' })['output']).toMatchObject([
+    { type: 'message', content: [{ type: 'refusal', refusal: 'No' }] },
+  ]);
+});
+
+describe('what chat has no word for is refused by its place', () => {
+  test.each([
+    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ input: [{ type: 'computer_call_output', call_id: 'x', output: {} }] }, 'input[0].type'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }] }, 'input[0].content[0].file_id'],
+    [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
+  ])('%j: %s', (body, param) => {
+    expect(() => asked(callOf(body))).toThrow(expect.objectContaining({ param }));
+  });
+});
+
+test('calls whose pieces come in turn are told apart, and text after them is an item of its own', () => {
+  const translator = bridge.stream(callOf({}, { stream: true, streamUpstream: true }));
+  const chunk = (delta: object, finish: string | null = null): string =>
+    `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  const piece = (index: number, args: string, id?: string): object => ({
+    tool_calls: [{ index, ...(id ? { id, type: 'function' } : {}), function: { ...(id ? { name: 'look' } : {}), arguments: args } }],
+  });
+  const all = [
+    chunk({ role: 'assistant', content: 'A' }),
+    chunk(piece(0, '{"a"', 'c0')),
+    chunk(piece(1, '{"b"', 'c1')),
+    chunk(piece(0, ':1}')),
+    chunk(piece(1, ':2}')),
+    chunk({}, 'tool_calls'),
+    'data: [DONE]\n\n',
+  ];
+  const out = translator.push(Buffer.from(all.join(''))) + translator.end();
+  const last = /event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '';
+  expect(JSON.parse(last).response.output).toMatchObject([
+    { type: 'message', content: [{ text: 'A' }] },
+    { type: 'function_call', call_id: 'c0', arguments: '{"a":1}' },
+    { type: 'function_call', call_id: 'c1', arguments: '{"b":2}' },
+  ]);
+});
