@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from './databases.ts';
+import { messagesMeaning } from './messages-meaning.ts';
 import { startRunning } from './support/running.ts';
 import { json, sse, startVendor } from './support/scripted-vendor.ts';
 
@@ -114,6 +115,23 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const began = start.replace('msg_up', id).replace('claude-opus-4-6', 'claude');
     expect(body).toBe(began + block + event({ type: 'ping' }) + text('Hel') + text('lo!') + end + stop);
     expect(await running.balance()).toBe(String(100 - cost));
+    await running.expectBooks();
+  });
+
+  test('a whole answer where a stream was asked for is told as one', async () => {
+    const { vendor, running } = await begin();
+    const call = { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } };
+    const whole = {
+      ...message,
+      content: [{ type: 'thinking', thinking: 'Hm.', signature: 's' }, ...message.content, call],
+      stop_reason: 'tool_use',
+    };
+    vendor.answer((_request, response) => json(response, 200, JSON.stringify(whole)));
+    const body = await (await running.post('/v1/messages', { ...hello, stream: true })).text();
+    const told = messagesMeaning(body);
+    expect(told).toMatchObject({ text: 'Hello!', reasoning: 'Hm.', calls: [{ name: 'f', args: '{"a":1}' }], finish: 'tool_calls' });
+    expect(typesOf(body).at(-1)).toBe('message_stop');
+    expect(await running.usage()).toMatchObject([{ status: 'ok', input_tokens: 80n, output_tokens: 4n }]);
     await running.expectBooks();
   });
 

@@ -3,6 +3,7 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { messagesFaultWithin } from './anthropic-messages-fault.ts';
 import { type Counts, counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import { eventsOfMessage } from './anthropic-native-whole.ts';
 import { messageUsage } from './messages-usage.ts';
 import { countOf, isObject, type JsonObject, objectOf, parse, stringBytes, textOf, utf8 } from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
@@ -118,7 +119,7 @@ export class MessageStream implements StreamTranslator {
     const message = objectOf(body['message']);
     this.meter.upstreamId ??= textOf(message?.['id']);
     note(this.#counts, objectOf(message?.['usage']));
-    this.meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
+    if (this.#counts.input !== undefined) this.meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
     const { answerId, publicModel } = this.#call;
     this.#start = event(
       'message_start',
@@ -133,10 +134,17 @@ export class MessageStream implements StreamTranslator {
     if (this.#closed) return '';
     const rest = this.#frames.end();
     const body = rest === '' ? undefined : parse(utf8(rest));
-    if (isObject(body)) this.meter.fault ??= messagesFaultWithin(body);
+    if (isObject(body)) this.#whole(body);
     const out = this.#heard();
     if (!this.#closed) this.#conclude();
     return out;
+  }
+
+  /** No stream came but one JSON value: an error with a good status, or the message as a whole. */
+  #whole(body: JsonObject): void {
+    this.meter.fault ??= messagesFaultWithin(body);
+    if (this.meter.fault !== undefined || body['type'] !== 'message' || this.meter.upstreamId !== undefined) return;
+    for (const one of eventsOfMessage(body)) this.#read(one, textOf(one['type']) ?? '', jsonText(one));
   }
 
   cutShort(quantities: Quantities): string {
