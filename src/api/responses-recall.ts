@@ -5,6 +5,8 @@ import type { KeptResponse, ResponseMemory, ResponseStatus } from '../recall/res
 import { type Body, isObject } from './check.ts';
 
 const idChars = 32;
+/** What may be put before a request's own input, that included. */
+const conversationBytesMax = 64 * 1024 * 1024;
 
 /** A request with all that it refers to in its place. */
 export interface Recalled {
@@ -25,7 +27,13 @@ export async function recall(memory: ResponseMemory, account: string, body: Body
   const found = await memory.items(account, references);
   const own = items.map((item, i) => (isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : named(item)));
   const input = [...before, ...own].map(replayed);
-  return { body: { ...body, input }, bytes: editBytes(bytes, [{ path: ['input'], json: jsonText(input) }]), own };
+  const recalled = editBytes(bytes, [{ path: ['input'], json: jsonText(input) }]);
+  if (recalled.length > conversationBytesMax)
+    refuse('context_length_exceeded', {
+      param: 'previous_response_id',
+      message: `The conversation is larger than ${conversationBytesMax} bytes.`,
+    });
+  return { body: { ...body, input }, bytes: recalled, own };
 }
 
 function unknownItem(item: Body, i: number): never {

@@ -38,7 +38,7 @@ export interface ResponseMemory {
 
 const dayMs = 86_400_000;
 export const keptForMs = 30 * dayMs;
-/** A background response whose node has not been heard of for so long has failed. */
+/** A background response whose node has not been heard of for so long has failed. It is told every two seconds, so that nodes' clocks may differ by far. */
 export const leaseMs = 30_000;
 /** Turns of one conversation. */
 const turnsMax = 1_000;

@@ -96,6 +96,14 @@ export class ChatChunks {
     return this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
 
+  /** A call of a custom tool, whole. */
+  custom(id: string, name: string, input: string): string {
+    const json = jsonText(input);
+    this.outputBytes += stringBytes(json);
+    const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"custom","custom":{"name":${jsonText(name)},"input":${json}}}`;
+    return this.#chunk(`"tool_calls":[${call}]`, 'null');
+  }
+
   /** More of the arguments of call `index`. */
   arguments(index: number, text: string): string {
     return text === '' ? '' : this.argumentsJson(index, jsonText(text));
@@ -154,8 +162,9 @@ export class ChatChunks {
 export interface AnswerCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text. */
+  /** JSON text; the input of a custom tool. */
   readonly arguments: string;
+  readonly custom?: boolean;
   /** Further members of the call. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -173,6 +182,11 @@ export interface Said {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
+function callInMessage({ id, name, arguments: args, custom, more }: AnswerCall): object {
+  if (custom === true) return { id, type: 'custom', custom: { name, input: args } };
+  return { id, type: 'function', function: { name, arguments: args }, ...more };
+}
+
 /** A whole answer in OpenAI's format. */
 export function chatAnswer(call: Call, said: Said): Answer {
   const { content, reasoning, calls, finish, quantities, upstreamId, refusal, more } = said;
@@ -181,9 +195,7 @@ export function chatAnswer(call: Call, said: Said): Answer {
     content: content === '' && (calls.length > 0 || refusal !== undefined) ? null : content,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...more,
-    ...(calls.length === 0
-      ? {}
-      : { tool_calls: calls.map((c) => ({ id: c.id, type: 'function', function: { name: c.name, arguments: c.arguments }, ...c.more })) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(callInMessage) }),
     refusal: refusal ?? null,
   };
   const head = { id: call.answerId, object: 'chat.completion', created: call.created, model: call.publicModel };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Call } from '../adapter.ts';
+import { type Call, isFault } from '../adapter.ts';
 import { openai } from '../vendors/openai.ts';
 
 const chat = openai.speaks.chat;
@@ -150,6 +150,20 @@ test('a stop word is cut from a stream wherever its pieces are, and the count st
   const text = [...(out + translator.end()).matchAll(/"content":"([^"]*)"/g)].map((match) => match[1]).join('');
   expect(text).toBe('Hello EN');
   expect(translator.meter).toMatchObject({ finished: true, quantities: { input: 40, cached_input: 60, output: 10, reasoning: 20 } });
+});
+
+test('a call of a custom tool is told whole, in an answer and in a stream', () => {
+  const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'patch', input: '*** "Begin"' };
+  const told = [{ id: 'call_1', type: 'custom', custom: { name: 'patch', input: '*** "Begin"' } }];
+  const call = callOf({ tools: [tool] }, { stream: true, streamUpstream: true });
+  const response = { id: 'resp_1', status: 'completed', output: [item], usage };
+  const answer = chat.read(Buffer.from(JSON.stringify(response)), 'application/json', call);
+  if (isFault(answer)) throw new Error(answer.message);
+  const whole = { finish_reason: 'tool_calls', message: { tool_calls: told } };
+  expect(JSON.parse(answer.body.toString('utf8')).choices).toMatchObject([whole]);
+  const collector = chat.collect(call);
+  collector.push(Buffer.from(event('response.output_item.done', { output_index: 0, item }) + event('response.completed', { response })));
+  expect(JSON.parse(collector.answer().body.toString('utf8')).choices).toMatchObject([whole]);
 });
 
 test('a failure inside a stream is a fault', () => {

@@ -95,6 +95,13 @@ function collect(said: Collected, item: JsonObject, index: number): void {
     said.details.push(...reasoningDetails(item, index));
   } else if (item['type'] === 'function_call') {
     said.calls.push({ id: textOf(item['call_id']) ?? '', name: textOf(item['name']) ?? '', arguments: textOf(item['arguments']) ?? '' });
+  } else if (item['type'] === 'custom_tool_call') {
+    said.calls.push({
+      id: textOf(item['call_id']) ?? '',
+      name: textOf(item['name']) ?? '',
+      arguments: textOf(item['input']) ?? '',
+      custom: true,
+    });
   }
 }
 
@@ -194,6 +201,8 @@ class ResponsesReader implements EventReader {
       const details = reasoningDetails(item, at);
       return details.length ? this.#chunks.delta(`"reasoning_details":${jsonText(details)}`) : '';
     }
+    if (item['type'] === 'custom_tool_call' && !this.#stop.met)
+      return this.#chunks.custom(textOf(item['call_id']) ?? '', textOf(item['name']) ?? '', textOf(item['input']) ?? '');
     if (item['type'] !== 'function_call') return '';
     // Some servers send a call as a whole, with or without its beginning.
     const begun = this.#calls.has(at) ? '' : this.#begin(at, item);
