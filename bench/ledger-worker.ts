@@ -64,15 +64,14 @@ async function work({ url, seconds, atOnce, accounts }: Work): Promise<Done> {
   return { settled, batches, drawn, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-process.once('message', (message: Work) => {
-  work(message).then(
-    (done) => {
-      process.send?.(done);
-      process.disconnect();
-    },
-    (error: unknown) => {
-      process.stderr.write(`${String(error)}\n`);
-      process.exit(1);
-    },
-  );
-});
+async function answer(message: Work): Promise<void> {
+  try {
+    process.send?.(await work(message));
+    process.disconnect();
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n`);
+    process.exit(1);
+  }
+}
+
+process.once('message', (message: Work) => void answer(message));

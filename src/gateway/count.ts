@@ -3,7 +3,7 @@ const tokenizedCharsMax = 65_536;
 /** Tokenizers take time quadratic in a run of one character; a slice bounds the run. */
 const sliceChars = 1_024;
 const charsPerTokenEstimated = 3;
-/** What the format itself adds: role marks and the start of the answer. */
+/** What the format itself adds to a question: role marks and the start of the answer. */
 const tokensOfFraming = 8;
 
 /** Tokens of a text by o200k_base, the count of most current models within some percent. For reservations and for answers whose vendor told no usage. */
@@ -12,7 +12,7 @@ export async function countTokens(text: string): Promise<number> {
   const counted = text.slice(0, tokenizedCharsMax);
   let tokens = Math.ceil((text.length - counted.length) / charsPerTokenEstimated);
   for (let at = 0; at < counted.length; at += sliceChars) tokens += count(counted.slice(at, at + sliceChars), { allowedSpecial: 'all' });
-  return tokens + tokensOfFraming;
+  return tokens;
 }
 
 const bytesPerTokenOut = 4;
@@ -20,4 +20,9 @@ const bytesPerTokenOut = 4;
 /** Output tokens of a stream whose text was forwarded and not kept: four bytes a token. */
 export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / bytesPerTokenOut);
+}
+
+/** Tokens of what a model is asked, framing included. */
+export async function countQuestion(text: string): Promise<number> {
+  return (await countTokens(text)) + tokensOfFraming;
 }

@@ -7,7 +7,7 @@ import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import { refusalFor } from './blame.ts';
 import type { ClientFormat } from './client-format.ts';
-import { countTokens } from './count.ts';
+import { countQuestion } from './count.ts';
 import type { Parts } from './parts.ts';
 import type { ClientRequest } from './request.ts';
 
@@ -31,7 +31,7 @@ export async function countInput(
     format.limitHeaders(entered, reply);
     const told = await askVendors(parts, request, reply, offer);
     if (reply.closed) return;
-    const body = told?.body ?? render((await countTokens(request.text())) + request.mediaCount * tokensPerMedium);
+    const body = told?.body ?? render((await countQuestion(request.text())) + request.mediaCount * tokensPerMedium);
     reply.whole(200, 'application/json', body);
   } finally {
     entered.finish(0);

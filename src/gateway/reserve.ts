@@ -4,7 +4,7 @@ import { refuse } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
 import type { LimitWindow, Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
 import { type Admitted, worstCaseOf } from './admit.ts';
-import { countTokens } from './count.ts';
+import { countQuestion } from './count.ts';
 import type { Parts } from './parts.ts';
 import { firstSlice, Purse } from './purse.ts';
 import type { ClientRequest } from './request.ts';
@@ -35,7 +35,7 @@ async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Adm
     const got = await parts.till.reserve(askFor(request, admitted), leaving.signal);
     if (got !== 'insufficient') return reserved(got, request, admitted);
     // The quick estimate is generous. Before anybody is refused for it, the text is counted.
-    const counted = await countTokens(request.text());
+    const counted = await countQuestion(request.text());
     if (counted >= admitted.textTokens) refuse('insufficient_quota');
     const precise: Admitted = { ...admitted, textTokens: counted };
     return reserved(await parts.till.reserve(askFor(request, precise), leaving.signal), request, precise);

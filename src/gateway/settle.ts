@@ -3,7 +3,7 @@ import { costOf, inputTokens, type PriceLine } from '../catalog/price.ts';
 import type { Settled } from '../ledger/contract.ts';
 import type { StreamMeter } from '../providers/adapter.ts';
 import type { RecordValues } from '../usage/record.ts';
-import { countTokens, tokensOfBytes } from './count.ts';
+import { countQuestion, countTokens, tokensOfBytes } from './count.ts';
 import type { Exchange } from './exchange.ts';
 
 /** How the answer ended, as the usage record tells it. */
@@ -33,7 +33,7 @@ export async function countedStream(exchange: Exchange, { input, outputBytes }: 
 
 async function inputCount(exchange: Exchange): Promise<number> {
   const { request, admitted } = exchange;
-  return (await countTokens(request.text())) + admitted.media.inputTokens;
+  return (await countQuestion(request.text())) + admitted.media.inputTokens;
 }
 
 const withheld = { delivered: false } as const;

@@ -227,25 +227,6 @@ describe.each(speaking)('%s', (id) => {
     expect(wholeMeaning(unasked)).toEqual(expected.stream);
   });
 
-  if (!native) {
-    it('sends the client’s bytes but for the model', () => {
-      const ask = chat.ask(callOf());
-      const instead = clientBody.replace('"public/model"', '"up-模型"');
-      expect(ask.body.toString('utf8')).toBe(id === 'minimax' ? instead.replace('m\\u0061x_tokens', 'max_completion_tokens') : instead);
-      expect(ask.path).toBe('/chat/completions');
-      expect(ask.headers['content-type']).toBe('application/json');
-    });
-
-    it('asks for a stream, its usage and our own limit when the money needs them', () => {
-      const { body } = chat.ask(callOf({ streamUpstream: true, outputTokensMax: 16 }));
-      const sent = JSON.parse(body.toString('utf8'));
-      expect(sent.stream).toBe(true);
-      expect(sent.max_tokens ?? sent.max_completion_tokens).toBe(16);
-      expect(sent.stream_options).toEqual(id === 'mistral' ? undefined : { include_usage: true });
-      expect(body.toString('utf8')).toContain('12345678901234567890,"f":1.0,"e":1E5');
-    });
-  }
-
   it.each(expected.faults)('calls $status $body a $kind', ({ status, body, kind, headers = {}, ...rest }) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const result = status === 200 ? chat.read(Buffer.from(text), 'application/json', callOf()) : chat.fault(status, headers, text);
@@ -291,6 +272,31 @@ describe.each(speaking)('%s', (id) => {
     expect(vendor.baseUrl?.endsWith('/')).not.toBe(true);
     expect(JSON.stringify(vendor.sign(undefined))).not.toMatch(/authorization|key/i);
     expect(Object.values(vendor.sign('secret')).join()).toContain('secret');
+  });
+});
+
+/** Vendors whose format is the client's own. */
+const sameFormat = speaking.filter((id) => JSON.parse(bytes(id, 'expected.json').toString('utf8')).terminal === undefined);
+
+describe.each(sameFormat)('%s, in the client’s own format', (id) => {
+  const chat = vendors.get(id)?.speaks.chat;
+  if (!chat) throw new Error(`${id} has no chat`);
+
+  it('sends the client’s bytes but for the model', () => {
+    const ask = chat.ask(callOf());
+    const instead = clientBody.replace('"public/model"', '"up-模型"');
+    expect(ask.body.toString('utf8')).toBe(id === 'minimax' ? instead.replace('m\\u0061x_tokens', 'max_completion_tokens') : instead);
+    expect(ask.path).toBe('/chat/completions');
+    expect(ask.headers['content-type']).toBe('application/json');
+  });
+
+  it('asks for a stream, its usage and our own limit when the money needs them', () => {
+    const { body } = chat.ask(callOf({ streamUpstream: true, outputTokensMax: 16 }));
+    const sent = JSON.parse(body.toString('utf8'));
+    expect(sent.stream).toBe(true);
+    expect(sent.max_tokens ?? sent.max_completion_tokens).toBe(16);
+    expect(sent.stream_options).toEqual(id === 'mistral' ? undefined : { include_usage: true });
+    expect(body.toString('utf8')).toContain('12345678901234567890,"f":1.0,"e":1E5');
   });
 });
 

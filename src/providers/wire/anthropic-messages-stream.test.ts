@@ -61,7 +61,7 @@ function play(sse: string, call: Call = plain, size = Number.POSITIVE_INFINITY):
 const deltas = ({ chunks }: Heard): Record<string, unknown>[] => chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.delta));
 const said = (heard: Heard, member: string): string =>
   deltas(heard)
-    .map((delta) => delta[member] ?? '')
+    .map((delta) => (typeof delta[member] === 'string' ? delta[member] : ''))
     .join('');
 const finish = ({ chunks }: Heard): unknown[] =>
   chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.finish_reason)).filter(Boolean);
