@@ -4,6 +4,7 @@ import { seededRandom } from '../src/base/random.ts';
 import type { Adapter, Call, StreamTranslator } from '../src/providers/adapter.ts';
 import { isFault } from '../src/providers/adapter.ts';
 import { chatOverResponses } from '../src/providers/wire/openai-responses-chat.ts';
+import { vendors } from '../src/providers/index.ts';
 import { responsesOverChat } from '../src/providers/bridges/responses-over-chat.ts';
 import { openaiChat } from '../src/providers/wire/openai-chat.ts';
 import { openaiResponses } from '../src/providers/wire/openai-responses.ts';
@@ -189,6 +190,28 @@ function checkBridged(recording: Recording): void {
   for (const longest of [1, 7, 300]) expect(play(adapter, call, cut(recording.reply, longest)).text === text).toBe(true);
 }
 
+/** An answer in a vendor's own format on its way to a client of responses: it says what it says to a client of chat. */
+function checkForeign(recording: Recording): void {
+  const chat = vendors.get(recording.vendor)?.speaks.chat;
+  if (chat === undefined || recording.status >= 400) return;
+  const call: Call = { ...callOf(recording), body: { model: 'public/model', input: 'Hi', messages: [] } };
+  const adapter = responsesOverChat(chat);
+  if (!recording.streamed) {
+    const want = chat.read(recording.reply, 'application/json', call);
+    const got = adapter.read(recording.reply, 'application/json', call);
+    if (isFault(want) || isFault(got)) return expect(got).toEqual(want);
+    const body: unknown = JSON.parse(got.body.toString('utf8'));
+    expect(schema.response(body)).toBe('');
+    return same(responseMeaning(body), asResponse(answerMeaning(want.body.toString('utf8'))));
+  }
+  const want = play(chat, call, [recording.reply]);
+  const { text, translator } = play(adapter, call, [recording.reply]);
+  expect(translator.meter.fault).toEqual(want.translator.meter.fault);
+  if (want.translator.meter.fault !== undefined) return;
+  for (const { data } of eventsOf(text)) expect(schema.event(data)).toBe('');
+  same(responseMeaning(lastResponse(text)), asResponse(streamMeaning(want.text)));
+}
+
 /** Counts are corrected where the vendor's contradict each other; chat's own test looks at them. */
 function sameSaid({ usage: _, ...got }: ResponseMeaning, { usage: __, ...want }: ResponseMeaning): void {
   expect(got).toEqual(want);
@@ -201,6 +224,11 @@ const chats =
         ['openai', 'azure', 'deepseek', 'groq', 'xai', 'openrouter'].includes(vendor),
       );
 
+const foreign =
+  recordingsFolder === undefined
+    ? []
+    : ['messages', 'gemini', 'nativechat'].flatMap((endpoint) => recordingsAt(recordingsFolder ?? '', endpoint));
+
 describe.skipIf(recordingsFolder === undefined)('recorded responses', () => {
   afterAll(() => {
     process.stdout.write(`recorded responses (seed ${seed}): ${[...counts].map(([name, count]) => `${name} ${count}`).join(' · ')}\n`);
@@ -210,6 +238,7 @@ describe.skipIf(recordingsFolder === undefined)('recorded responses', () => {
     ['responses to clients of chat', checkChat, fit],
     ['responses to clients of responses', checkNative, fit],
     ['chats to clients of responses', checkBridged, chats],
+    ['answers in other formats to clients of responses', checkForeign, foreign],
   ] as const)(
     '%s mean the same, at every cut',
     (name, check, all) => {
