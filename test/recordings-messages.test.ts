@@ -146,9 +146,13 @@ function checkRoundTrip(recording: Recording): boolean {
   return true;
 }
 
-function checkBridge(recording: Recording, random: Random): boolean {
-  const chat = vendors.get(recording.vendor)?.speaks.chat ?? vendors.get('openai-compatible')?.speaks.chat;
+function chatOf(vendor: string): Adapter {
+  const chat = vendors.get(vendor)?.speaks.chat ?? vendors.get('openai-compatible')?.speaks.chat;
   if (chat === undefined) throw new Error('nobody plays this');
+  return chat;
+}
+
+function checkBridge(recording: Recording, random: Random, chat: Adapter): boolean {
   const body = { model: 'public/model', max_tokens: 100, messages: [{ role: 'user', content: 'Go on.' }], stream: recording.streamed };
   const call = { ...callFrom(recording), body, bytes: Buffer.from(JSON.stringify(body)) };
   const adapter = messagesOverChat(chat);
@@ -241,13 +245,25 @@ describe.skipIf(recordingsFolder === undefined)('recorded traffic of /v1/message
       },
     ));
   it('says over chat what it said itself', () => each('requests over chat', good, checkRoundTrip));
+  it.each([
+    ['gemini', 'gemini'],
+    ['converse', 'bedrock'],
+    ['nativechat', 'cohere'],
+  ])(
+    'in the format %s becomes messages that mean the same, at every cut',
+    (endpoint, vendor) => {
+      const all = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint).filter(({ status }) => status < 400);
+      each(endpoint, all, (recording, random) => checkBridge(recording, random, chatOf(vendor)));
+    },
+    60_000,
+  );
   it.each([...new Set(chats.map(({ vendor }) => vendor))])(
     'of %s, recorded as chat, becomes messages that mean the same, at every cut',
     (vendor) =>
       each(
         vendor,
         chats.filter((one) => one.vendor === vendor),
-        checkBridge,
+        (recording, random) => checkBridge(recording, random, chatOf(vendor)),
       ),
     60_000,
   );
