@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Call, isFault } from '../adapter.ts';
+import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
 
@@ -168,5 +169,34 @@ test('calls whose pieces come in turn are told apart, and text after them is an 
     { type: 'message', content: [{ text: 'A' }] },
     { type: 'function_call', call_id: 'c0', arguments: '{"a":1}' },
     { type: 'function_call', call_id: 'c1', arguments: '{"b":2}' },
+  ]);
+});
+
+test('thoughts that came signed in pieces go back whole', () => {
+  const claude = responsesOverChat(anthropicMessages());
+  const events = [
+    { type: 'message_start', message: { id: 'msg_x', usage: { input_tokens: 5, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'First, ' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'look.' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} } },
+    { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{}' } },
+    { type: 'content_block_stop', index: 1 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
+    { type: 'message_stop' },
+  ];
+  const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }];
+  const rest = { upstreamModel: 'claude-sonnet-4-5', stream: true, streamUpstream: true };
+  const translator = claude.stream(callOf({ tools }, rest));
+  const stream = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  const out = translator.push(Buffer.from(stream)) + translator.end();
+  const { output } = JSON.parse(/event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '').response;
+  const input = [{ role: 'user', content: 'Look' }, ...output, { type: 'function_call_output', call_id: 'toolu_1', output: 'Seen' }];
+  const again = JSON.parse(claude.ask(callOf({ tools, input, reasoning: { effort: 'low' } }, rest)).body.toString('utf8'));
+  expect(again.messages[1].content).toEqual([
+    { type: 'thinking', thinking: 'First, look.', signature: 'c2ln' },
+    { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
   ]);
 });
