@@ -238,6 +238,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const wrongMethod = await fetch(`${running.url}/v1/messages`, { headers: { 'x-api-key': running.key } });
     expect(wrongMethod.status).toBe(405);
     expect(await wrongMethod.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
+    const unknown = await fetch(`${running.url}/v1/messages/batches`, { method: 'POST', headers: { 'x-api-key': running.key } });
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
     expect(vendor.received).toHaveLength(1);
     await running.expectBooks();
   });

@@ -135,10 +135,11 @@ class Door implements OpenDoor {
     else void this.#parts.keyring.lookUp(secret).then(admitted);
   };
 
-  /** Of a request that no endpoint takes: that of the endpoint whose path it is, in another method. */
+  /** Of a request that no endpoint takes: that of the endpoint whose path it is in another method, or below which it lies. */
   #conventionAt(request: FastifyRequest): Convention {
     const path = pathOf(request);
-    return this.#endpoints.find((endpoint) => matches(`/v1${endpoint.path}`, path))?.convention ?? chatConvention;
+    const near = this.#endpoints.find(({ convention, path: of }) => convention !== undefined && `${path}/`.startsWith(`/v1${of}/`));
+    return near?.convention ?? chatConvention;
   }
 
   /** Runs an endpoint on a hijacked response: from here on the answer is ours alone. */
