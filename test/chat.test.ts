@@ -192,8 +192,18 @@ forEachDatabase((_name, _openFresh, fresh) => {
         );
       else json(response, 200, completion('Hello world', { usage: undefined }));
     });
-    expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
-    expect(await (await running.post('/v1/chat/completions', { ...hello, stream: true })).text()).toContain('[DONE]');
+    const whole = JSON.parse(await (await running.post('/v1/chat/completions', hello)).text());
+    expect(whole.usage.total_tokens).toBe(whole.usage.prompt_tokens + whole.usage.completion_tokens);
+    expect(whole.usage.completion_tokens).toBeGreaterThan(0);
+    const stream = { ...hello, stream: true, stream_options: { include_usage: true } };
+    const told = events(await (await running.post('/v1/chat/completions', stream)).text());
+    expect(told.at(-1)).toBe('data: [DONE]');
+    expect(JSON.parse(told.at(-2)?.slice(6) ?? '')).toMatchObject({
+      object: 'chat.completion.chunk',
+      model: 'm1',
+      choices: [],
+      usage: { completion_tokens: expect.any(Number) },
+    });
     const records = await running.usage();
     expect(records).toHaveLength(2);
     for (const record of records) {

@@ -1,7 +1,9 @@
 import type { Principal } from '../accounts/principal.ts';
+import { editBytes, jsonText } from '../base/json-edit.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
 import type { ClientRequest } from '../gateway/request.ts';
+import { usageText } from '../providers/wire/chat-usage.ts';
 import {
   type Body,
   optionalArray,
@@ -27,6 +29,13 @@ export const chatFormat: ClientFormat = {
   keepAlive: ': keep-alive\n\n',
   errorEvent: chatEnvelope.event,
   limitHeaders,
+  counted: {
+    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: usageText(quantities) }]),
+    event(request, created, quantities) {
+      const head = `{"id":${jsonText(request.answerId)},"object":"chat.completion.chunk","created":${created},"model":${jsonText(request.model)}`;
+      return `data: ${head},"choices":[],"usage":${usageText(quantities)}}\n\n`;
+    },
+  },
 };
 
 /** POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */

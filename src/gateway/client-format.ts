@@ -1,6 +1,8 @@
+import type { Quantities } from '../base/quantities.ts';
 import type { Refusal } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Pass } from '../limits/contract.ts';
+import type { ClientRequest } from './request.ts';
 
 /** How the client's format ends a stream, breaks one, keeps one open, and tells of limits. api/ knows the shapes, the pipeline only when. */
 export interface ClientFormat {
@@ -11,4 +13,9 @@ export interface ClientFormat {
   /** `nextEvent`: its number, in formats that number their events. */
   errorEvent(error: Refusal, requestId: string, nextEvent: number): string;
   limitHeaders(pass: Pass, reply: Reply): void;
+  /** For vendors that told no usage: our own count, in a whole answer and as an event (`created` in Unix seconds) of a stream that was asked for it. */
+  readonly counted?: {
+    whole(answer: Buffer, quantities: Quantities): Buffer;
+    event(request: ClientRequest, created: number, quantities: Quantities): string;
+  };
 }

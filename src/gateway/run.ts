@@ -1,4 +1,5 @@
 import type { Fault, FaultKind } from '../base/fault.ts';
+import type { Quantities } from '../base/quantities.ts';
 import { type Refusal, refusal } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
@@ -167,7 +168,8 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
   if (outcome.refusal !== undefined) return outcome;
   exchange.firstByteMs ??= exchange.elapsedMs();
   const kept = exchange.request.keep === undefined || (await keep(exchange, answer.body));
-  exchange.reply.whole(200, 'application/json', answer.body);
+  const body = answer.quantities === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
+  exchange.reply.whole(200, 'application/json', body ?? answer.body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
@@ -177,8 +179,13 @@ async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: stri
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
   const kept = exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));
   if (!exchange.reply.started) exchange.firstByte();
-  exchange.reply.end(tail + exchange.format.done);
+  exchange.reply.end(tail + countedEvent(exchange, meter, quantities) + exchange.format.done);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
+}
+
+function countedEvent({ format, request, reservedAt }: Exchange, meter: StreamMeter, quantities: Quantities): string {
+  if (meter.quantities !== undefined || !request.includeUsage || format.counted === undefined) return '';
+  return format.counted.event(request, Math.floor(reservedAt / 1_000), quantities);
 }
 
 /** The client has paid for the answer and gets it, whether or not it can be remembered. */

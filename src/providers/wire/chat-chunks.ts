@@ -2,7 +2,7 @@ import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Answer, Call } from '../adapter.ts';
 import { stringBytes } from './json.ts';
-import { usageText } from './openai-chat-usage.ts';
+import { usageText } from './chat-usage.ts';
 
 /** OpenAI's words for why an answer ended. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -1,7 +1,7 @@
 import type { Quantities } from '../../base/quantities.ts';
 import type { Answer, Call, StreamCollector, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from './json.ts';
-import { usageText } from './openai-chat-usage.ts';
+import { usageText } from './chat-usage.ts';
 
 interface Collected {
   readonly message: Record<string, unknown>;

@@ -6,7 +6,7 @@ import { ChunkRewriter, upstreamIdOf } from './openai-chat-chunk.ts';
 import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { learn, Match, type Template } from './openai-chat-template.ts';
-import { usageText } from './openai-chat-usage.ts';
+import { usageText } from './chat-usage.ts';
 import { eventBytesMax, eventEnd, mayEnd } from './sse-frames.ts';
 import { settled } from './think-tags.ts';
 
