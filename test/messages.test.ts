@@ -266,6 +266,17 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await running.expectBooks();
   });
 
+  test('a vendor that tells no usage is counted, and the client is told that count', async () => {
+    const { vendor, running } = await begin();
+    vendor.answer((_request, response) => json(response, 200, JSON.stringify({ ...message, usage: undefined })));
+    const body = JSON.parse(await (await running.post('/v1/messages', hello)).text());
+    const [record] = await running.usage();
+    expect(record).toMatchObject({ estimated: 1n });
+    expect(body.usage).toMatchObject({ input_tokens: Number(record?.['input_tokens']), output_tokens: Number(record?.['output_tokens']) });
+    expect(body.usage.output_tokens).toBeGreaterThan(0);
+    await running.expectBooks();
+  });
+
   test('a count of tokens is the vendor’s where it tells one, ours where not, and costs nothing', async () => {
     const { vendor, running } = await begin();
     const { max_tokens: _, ...question } = hello;

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
+import { editBytes, jsonText } from '../base/json-edit.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
 import type { ClientRequest } from '../gateway/request.ts';
+import { messageUsage } from '../providers/wire/messages-usage.ts';
 import {
   type Body,
   isObject,
@@ -24,6 +26,11 @@ export const messagesFormat: ClientFormat = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   errorEvent: messagesEnvelope.event,
   limitHeaders,
+  counted: {
+    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: jsonText(messageUsage(quantities)) }]),
+    // A stream tells it with the reason why it ended.
+    event: () => '',
+  },
 };
 
 /** POST /v1/messages: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */

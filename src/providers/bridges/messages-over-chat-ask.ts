@@ -73,5 +73,19 @@ function effortOf(body: JsonObject): string | undefined {
 function formatOf(body: JsonObject): JsonObject | undefined {
   const format = objectOf(objectOf(body['output_config'])?.['format']) ?? objectOf(body['output_format']);
   if (format?.['type'] !== 'json_schema') return undefined;
-  return { type: 'json_schema', json_schema: { name: 'output', schema: format['schema'], strict: true } };
+  const { schema } = format;
+  return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isStrict(schema) } };
+}
+
+/** Whether a schema may be held to strictly in OpenAI's sense: closed objects whose members are all required (platform.openai.com/docs/guides/structured-outputs, 2026-08). */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isObject(schema)) return true;
+  const properties = objectOf(schema['properties']);
+  if (properties !== undefined) {
+    const required = new Set(listOf(schema['required']));
+    if (schema['additionalProperties'] !== false || !Object.keys(properties).every((name) => required.has(name))) return false;
+    if (!Object.values(properties).every(isStrict)) return false;
+  }
+  return [schema['items'], schema['anyOf'], Object.values(objectOf(schema['$defs']) ?? {})].every(isStrict);
 }

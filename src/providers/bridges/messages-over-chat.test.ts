@@ -60,8 +60,20 @@ test('a request becomes a chat request, and what only Claude reads stays behind'
     tool_choice: 'required',
     parallel_tool_calls: false,
     reasoning_effort: 'high',
-    response_format: { type: 'json_schema', json_schema: { name: 'output', schema, strict: true } },
+    response_format: { type: 'json_schema', json_schema: { name: 'output', schema, strict: false } },
   });
+});
+
+test('a schema is held to strictly where it can be', () => {
+  const strict = (schema: object): unknown => {
+    const format = sent({ output_config: { format: { type: 'json_schema', schema } } })['response_format'];
+    return JSON.parse(JSON.stringify(format)).json_schema.strict;
+  };
+  const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+  expect(strict(closed)).toBe(true);
+  expect(strict({ ...closed, required: [] })).toBe(false);
+  expect(strict({ ...closed, properties: { a: { type: 'array', items: { ...closed, additionalProperties: true } } } })).toBe(false);
+  expect(strict({ ...closed, $defs: { b: { ...closed, required: [] } } })).toBe(false);
 });
 
 test('marks of the cache reach those who read them', () => {
