@@ -120,7 +120,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const server = openServer(serverLimits, unreadable);
   const door = await openDoor(server, parts, endpointsOf(parts, memory), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
-  await server.listen({ host: options.host, port: options.port });
   const close = async (): Promise<void> => {
     await door.drain(drainMs);
     // Whoever is still here has left by now: what was delivered is settled, and the vendor stops.
@@ -136,7 +135,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     sole?.release();
     log.flush();
   };
+  await orElse(server.listen({ host: options.host, port: options.port }), close);
   return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
+}
+
+/** What was opened on the way is closed again when the last step fails. */
+async function orElse<T>(begun: Promise<T>, undo: () => Promise<void>): Promise<T> {
+  try {
+    return await begun;
+  } catch (error) {
+    await undo();
+    throw error;
+  }
 }
 
 function doorLog(log: Log, metrics: Metrics): DoorLog {

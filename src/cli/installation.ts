@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { migrations } from '../migrations.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
+import { Failure } from './output.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -19,8 +20,17 @@ export interface Installation {
 export function findInstallation(data: string | undefined, env: Env): Installation {
   // An empty variable is an absent one: compose files cannot leave one out.
   const dataFolder = resolve(data ?? (env['TOLLGATE_DATA'] || 'data'));
+  const databaseUrl = env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`;
+  if (!/^(?:sqlite:|postgres(?:ql)?:\/\/)/.test(databaseUrl))
+    throw new Failure('DATABASE_URL is the address of a PostgreSQL database such as postgres://user:password@host/name');
   mkdirSync(dataFolder, { recursive: true });
-  return { dataFolder, databaseUrl: env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`, env };
+  return { dataFolder, databaseUrl, env };
+}
+
+/** A command that only reads must not make an empty database and praise it: a mistyped folder is told. */
+export function requireDatabase({ databaseUrl }: Installation): void {
+  const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
+  if (file !== undefined && !existsSync(file)) throw new Failure(`there is no database ${file}; name its folder with --data`);
 }
 
 /** Runs `body` on the installation's database, its schema up to date, and closes it. */

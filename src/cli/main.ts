@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import about from '../../package.json' with { type: 'json' };
-import { Failure } from './output.ts';
+import { Failure, faultText } from './output.ts';
 
 /**
  * The operator's interface. Options are declared here, so that help needs nothing else; what a command does is loaded when it is called.
@@ -104,8 +104,7 @@ command(prices, 'import <file>', 'take over a list of prices')
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error(
-    `tollgate: ${error instanceof Failure || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}`,
-  );
-  process.exitCode = 1;
+  console.error(`tollgate: ${faultText(error)}`);
+  // A gateway that failed halfway still has threads and timers, which would keep the process.
+  process.exit(1);
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { check as checkLedger } from '../ledger/check.ts';
 import { migrations } from '../migrations.ts';
 import { backup } from '../storage/backup.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
-import { type Env, findInstallation, withDatabase } from './installation.ts';
+import { type Env, findInstallation, requireDatabase, withDatabase } from './installation.ts';
 import { Failure, print } from './output.ts';
 
 interface Options {
@@ -14,6 +14,7 @@ interface Options {
 }
 
 export async function check(options: Options, env: Env): Promise<void> {
+  requireDatabase(findInstallation(options.data, env));
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database);
     const summary = `${report.accounts} accounts, ${report.transfers} transfers, ${report.holds} holds`;
@@ -36,6 +37,8 @@ export async function migrateSchema(options: Options, env: Env): Promise<void> {
 export async function backupTo(file: string, options: Options, env: Env): Promise<void> {
   const path = resolve(file);
   if (existsSync(path)) throw new Failure(`${path} exists; name a file that does not`);
+  if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
+  requireDatabase(findInstallation(options.data, env));
   await withDatabase(options, env, async (database) => {
     await backup(database, path);
     print(options.json === true, { file: path }, [`wrote ${path}`]);

@@ -1,5 +1,20 @@
+import { DatabaseError } from '../storage/database.ts';
+import { MasterKeyError } from '../storage/seal.ts';
+
 /** An expected end of a command: the message is for the person at the keyboard, without a stack. */
 export class Failure extends Error {}
+
+/**
+ * What is said on standard error when a command ends early. What the machine refused (a port in use, a folder that is not writable, a database
+ * that does not answer) is told in its own words; a stack is for bugs.
+ */
+export function faultText(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  if (fault instanceof Failure || fault instanceof DatabaseError || fault instanceof MasterKeyError) return fault.message;
+  if (!('syscall' in fault)) return fault.stack ?? fault.message;
+  const inUse = 'code' in fault && fault.code === 'EADDRINUSE';
+  return inUse ? `${fault.message}; name another with --port or PORT` : fault.message;
+}
 
 /** Prints the result: one JSON value with `--json`, else the lines for people. */
 export function print(json: boolean, value: unknown, lines: readonly string[]): void {

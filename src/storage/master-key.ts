@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomText } from '../base/id.ts';
-import { masterKeyBytes } from './seal.ts';
+import { MasterKeyError, masterKeyBytes } from './seal.ts';
 
 const variable = 'TOLLGATE_MASTER_KEY';
 const fileName = 'master.key';
@@ -11,7 +11,7 @@ function parse(text: string, where: string): Buffer {
   const trimmed = text.trim();
   const key = Buffer.from(trimmed, 'base64');
   if (key.length === masterKeyBytes && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return key;
-  throw new Error(`${where} must hold ${masterKeyBytes} bytes in base64. Make one with: openssl rand -base64 ${masterKeyBytes}`);
+  throw new MasterKeyError(`${where} must hold ${masterKeyBytes} bytes in base64. Make one with: openssl rand -base64 ${masterKeyBytes}`);
 }
 
 /**

@@ -6,6 +6,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const version = 'v1.';
 
+/** The master key is unusable or another one: the operator's to mend, and said without a stack. */
+export class MasterKeyError extends Error {}
+
 /** Secrets at rest. Each purpose has its own key, so that what was sealed for one cannot be opened as another. */
 export interface Sealer {
   /** Text → `v1.` and base64url of nonce, ciphertext and tag. */
@@ -44,9 +47,12 @@ export function openSealer(masterKey: Buffer): Sealer {
       try {
         return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8');
       } catch (error) {
-        throw new Error(`a secret sealed for '${purpose}' cannot be opened: the master key is not the one that it was sealed with`, {
-          cause: error,
-        });
+        throw new MasterKeyError(
+          `a secret sealed for '${purpose}' cannot be opened: the master key is not the one that it was sealed with`,
+          {
+            cause: error,
+          },
+        );
       }
     },
   };

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-commands-'));
+const occupied = createServer();
+let port = 0;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
+  const address = occupied.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  port = address.port;
+});
+
+afterAll(() => {
+  occupied.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly errors: string;
+}
+
+/** One command as an operator runs it, from dist/. A command that does not end by itself is ended, and has no code. */
+function tollgate(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, timeout: 20_000, env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent', ...env } };
+    const child = execFile(process.execPath, [entry, ...args], options, (_error, _output, errors) =>
+      resolve({ code: child.exitCode ?? -1, errors }),
+    );
+  });
+}
+
+const zeroKey = Buffer.alloc(32).toString('base64');
+
+describe('what an operator got wrong ends the command with one line and exit code 1', () => {
+  writeFileSync(join(folder, 'file'), '');
+  const cases: readonly (readonly [string, () => Promise<Ended>, RegExp])[] = [
+    ['a port in use', () => tollgate(['serve', '--data', 'a', '--port', String(port)]), /address already in use .*--port or PORT/],
+    ['a data folder that is a file', () => tollgate(['serve', '--data', 'file', '--port', '0']), /EEXIST.*file/],
+    [
+      'a master key that is none',
+      () => tollgate(['serve', '--data', 'a', '--port', '0'], { TOLLGATE_MASTER_KEY: 'x' }),
+      /TOLLGATE_MASTER_KEY must hold 32 bytes in base64/,
+    ],
+    ['a database of another kind', () => tollgate(['user', 'list'], { DATABASE_URL: 'mysql://x' }), /DATABASE_URL.*postgres:/],
+    ['a database that does not answer', () => tollgate(['user', 'list'], { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }), /ECONNREFUSED/],
+    ['a mistyped data folder', () => tollgate(['check', '--data', 'nowhere']), /there is no database .*nowhere.*--data/],
+    ['a backup into no folder', () => tollgate(['backup', 'none/b.db']), /there is no folder .*none/],
+    ['a user without a name', () => tollgate(['user', 'create', '--name', ' ']), /--name is empty/],
+  ];
+  test.each(cases)('%s', async (_name, run, words) => {
+    const { code, errors } = await run();
+    const said = errors.split('\n').filter((line) => line !== '' && !line.includes('no vendor is configured'));
+    expect(said).toEqual([expect.stringMatching(words)]);
+    expect(code).toBe(1);
+  });
+});
+
+test('a gateway under another master key than its channels were sealed with says so', async () => {
+  const config = join(folder, 'tollgate.yaml');
+  writeFileSync(config, 'channels: [{ name: c, vendor: openai, api_key: k, groups: [default], models: [] }]\n');
+  // The port is in use: this run records its channel and ends.
+  await tollgate(['serve', '--config', config, '--data', 'sealed', '--port', String(port)]);
+  const { code, errors } = await tollgate(['serve', '--data', 'sealed', '--port', '0'], { TOLLGATE_MASTER_KEY: zeroKey });
+  expect(errors).toMatch(/the master key is not the one that it was sealed with\n$/);
+  expect(code).toBe(1);
+});
