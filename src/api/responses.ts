@@ -1,7 +1,9 @@
 import type { Principal } from '../accounts/principal.ts';
+import { editBytes, jsonText } from '../base/json-edit.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
 import type { ClientRequest } from '../gateway/request.ts';
+import { responsesUsage } from '../providers/wire/responses-usage.ts';
 import {
   type Body,
   isObject,
@@ -22,7 +24,17 @@ const outputTokensLeast = 16;
 const topLogprobsMax = 20;
 
 /** How a response ends: its last event is the end mark, and is held back until the charge is committed. */
-export const responsesFormat: ClientFormat = { done: '', keepAlive: ': keep-alive\n\n', errorEvent: responsesErrorEvent, limitHeaders };
+export const responsesFormat: ClientFormat = {
+  done: '',
+  keepAlive: ': keep-alive\n\n',
+  errorEvent: responsesErrorEvent,
+  limitHeaders,
+  counted: {
+    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: jsonText(responsesUsage(quantities)) }]),
+    // A stream's last event has been numbered by then; its usage stays null.
+    event: () => '',
+  },
+};
 
 /** The id of the response that a request makes. */
 export const responseId = (requestId: string): string => `resp_${requestId.slice(4)}`;

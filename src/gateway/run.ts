@@ -167,9 +167,10 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
   const outcome = await charge(exchange, ending);
   if (outcome.refusal !== undefined) return outcome;
   exchange.firstByteMs ??= exchange.elapsedMs();
-  const kept = exchange.request.keep === undefined || (await keep(exchange, answer.body));
-  const body = answer.quantities === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
-  exchange.reply.whole(200, 'application/json', body ?? answer.body);
+  const counted = answer.quantities === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
+  const body = counted ?? answer.body;
+  const kept = exchange.request.keep === undefined || (await keep(exchange, body));
+  exchange.reply.whole(200, 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 

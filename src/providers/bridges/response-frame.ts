@@ -1,7 +1,7 @@
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call } from '../adapter.ts';
 import { type JsonObject, listOf, objectOf } from '../wire/json.ts';
-import { responsesUsage } from '../wire/openai-responses-usage.ts';
+import { responsesUsage } from '../wire/responses-usage.ts';
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'queued' | 'cancelled';
 

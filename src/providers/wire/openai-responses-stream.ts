@@ -7,7 +7,8 @@ import type { ResponsesQuirks } from './openai-responses-chat.ts';
 import { failureOf } from './openai-responses-chat.ts';
 import { OutputSoFar } from './openai-responses-output.ts';
 import { cutResponse, memberText, rewriteResponse } from './openai-responses-rewrite.ts';
-import { responsesQuantities, responsesUsage } from './openai-responses-usage.ts';
+import { responsesQuantities } from './openai-responses-usage.ts';
+import { responsesUsage } from './responses-usage.ts';
 import { SseFrames } from './sse-frames.ts';
 
 const counted = new Set([
