@@ -77,9 +77,10 @@ export async function list(options: Options, env: Env): Promise<void> {
       `${key.prefix}…${key.last4}`,
       key.status,
       key.limit === undefined ? '' : formatYuan(key.limit),
+      key.expiresAt === undefined ? '' : new Date(key.expiresAt).toISOString(),
       key.name,
     ]);
-    print(options.json === true, keys.map(shown), table(['id', 'user', 'group', 'key', 'status', 'limit', 'name'], rows));
+    print(options.json === true, keys.map(shown), table(['id', 'user', 'group', 'key', 'status', 'limit', 'expires', 'name'], rows));
   });
 }
 
