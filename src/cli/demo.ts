@@ -31,7 +31,7 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
     if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
   });
   const key = await demoKey(gateway);
-  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, key, model: demoModel }));
+  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel }));
   else console.log(welcome(gateway.url, key));
 }
 
