@@ -24,6 +24,8 @@ export interface Counter {
   drawAhead(float: Float, amount: Nano): void;
   /** Something has become free. */
   freed(float: Float): void;
+  /** A reservation has ended, by a charge or without one. */
+  ended(): void;
   /** `take` is called when there is something, and must take it from each float. */
   wait(floats: readonly [Float, ...Float[]], demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait;
   /** `reserved` of each float, and `extra` of the user's. */
@@ -132,6 +134,7 @@ export class HeldReservation implements Reservation {
   #end(): void {
     assert(!this.#ended, 'a reservation ends once');
     this.#ended = true;
+    this.#counter.ended();
     this.#waits?.leave();
   }
 

@@ -2,6 +2,8 @@
 export interface TillSettings {
   /** Charges in one transaction. */
   readonly batchItemsMax: number;
+  /** While many requests run, a batch waits so long for the answers that are about to come. */
+  readonly gatherMs: number;
   /** A process that has nothing to say says so. */
   readonly heartbeatMs: number;
   /** After so long without a good batch nothing new is admitted (R10); less than `silenceMs`, so that it stops before anybody can fence it. */
@@ -35,6 +37,7 @@ export interface TillSettings {
 
 export const tillSettings: TillSettings = {
   batchItemsMax: 512,
+  gatherMs: 4,
   heartbeatMs: 4_000,
   doubtfulMs: 10_000,
   silenceMs: 15_000,

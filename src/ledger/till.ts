@@ -47,6 +47,8 @@ const tickMs = 1_000;
 /** One process's till (till.md). `open` before use. */
 export class LiveTill implements Till, Counter, PipelineEvents {
   readonly stats = new TillStats();
+  /** Requests with money set aside: their charges may come any moment. */
+  running = 0;
   /** Changes when what was reserved before is not backed any more. */
   epoch = 0;
   readonly #database: Database;
@@ -88,7 +90,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#log = log;
     this.#settings = settings;
     this.#waiting = new Waiting(clock, timers, (float) => this.#pipeline.move(float));
-    this.#pipeline = new Pipeline({ database, clock, random, timers, records, batchItemsMax: settings.batchItemsMax }, this);
+    this.#pipeline = new Pipeline({ database, clock, random, timers, records, settings }, this);
     this.#sweeper = new Sweeper(database, clock, settings);
     this.#floats = new Floats(this.#waiting, settings);
     this.#errands = new Errands(database, random, timers);
@@ -104,6 +106,10 @@ export class LiveTill implements Till, Counter, PipelineEvents {
 
   get admitting(): boolean {
     return this.#admits(this.#clock.monotonicMs());
+  }
+
+  ended(): void {
+    this.running--;
   }
 
   /** This incarnation's id in the database; undefined between a fence and the next. */
@@ -322,6 +328,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
       float.lastUsedMs = nowMs;
       if (float.free < amount) this.drawAhead(float, amount);
     }
+    this.running++;
     return new HeldReservation(this, floats, amount);
   }
 

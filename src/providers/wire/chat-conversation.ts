@@ -88,7 +88,9 @@ export function readConversation(messages: unknown): Conversation {
       if (leading) system.push(...texts);
       // Instructions in mid-conversation have no place of their own: they are told where they stand.
       else if (texts.length)
-        turnOf(turns, 'user', message).parts.push(...texts.map((part) => ({ ...part, text: `<system>\n${part.text}\n</system>`, instruction: part.text })));
+        turnOf(turns, 'user', message).parts.push(
+          ...texts.map((part) => ({ ...part, text: `<system>\n${part.text}\n</system>`, instruction: part.text })),
+        );
       return;
     }
     leading = false;
