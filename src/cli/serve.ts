@@ -77,6 +77,9 @@ export function orFail(result: ConfigurationResult, where: string): Configuratio
   throw new Failure(`${where} cannot be used:\n${describeProblems(where, result.problems)}`);
 }
 
+/** What is still open after a drain gets so long to close by itself. */
+const lingerMs = 2_000;
+
 /** The first signal drains, a second one ends at once. */
 export function stopOnSignal(gateway: Gateway, alsoClose: () => Promise<void> = async () => {}): void {
   let stopping = false;
@@ -86,7 +89,8 @@ export function stopOnSignal(gateway: Gateway, alsoClose: () => Promise<void> = 
     void gateway
       .close()
       .then(alsoClose)
-      .then(() => process.exit(0));
+      // The process ends when nothing is open any more: ending it under a closing database is a crash of the engine.
+      .then(() => setTimeout(() => process.exit(0), lingerMs).unref());
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
