@@ -144,7 +144,7 @@ test('browsers may ask: preflight and exposed headers', async () => {
   });
   expect(preflight.status).toBe(204);
   expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
-  const list = await send('GET', '/v1/models');
+  const list = await send('GET', '/v1/models', { origin: 'https://example.org' });
   expect(list.headers.get('access-control-allow-origin')).toBe('*');
   expect(list.headers.get('access-control-expose-headers')).toContain('x-request-id');
 });

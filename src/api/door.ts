@@ -34,11 +34,12 @@ export interface Endpoint {
   readonly handle: (visit: Visit) => void | Promise<void>;
 }
 
-const cors = [
-  'access-control-allow-origin',
-  '*',
+const cors = ['access-control-allow-origin', '*'];
+/** What a page may read of an answer: said to browsers, who are known by their Origin, and not to every server that asks. */
+const exposed = [
+  ...cors,
   'access-control-expose-headers',
-  'x-request-id, request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens',
+  'x-request-id, request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens',
 ];
 const preflight = [
   'access-control-allow-methods',
@@ -109,7 +110,7 @@ class Door implements OpenDoor {
   readonly enter = (request: FastifyRequest, fastifyReply: FastifyReply, done: () => void): void => {
     const id = requestId(this.#parts.clock.now());
     const convention = request.routeOptions.config.convention ?? this.#conventionAt(request);
-    const reply = new Reply(fastifyReply.raw, [...cors, 'x-request-id', id]);
+    const reply = new Reply(fastifyReply.raw, [...(request.headers.origin === undefined ? cors : exposed), 'x-request-id', id]);
     if (convention.idHeader !== undefined) reply.header(convention.idHeader, id);
     if (request.method === 'OPTIONS') {
       fastifyReply.hijack();

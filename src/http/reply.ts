@@ -14,6 +14,7 @@ export class Reply {
   started = false;
   /** The client went away, or everything has been sent. */
   closed = false;
+  #queued = false;
   #leave: (() => void) | undefined;
   #drain: (() => void) | undefined;
   #over: (() => void) | undefined;
@@ -25,14 +26,17 @@ export class Reply {
     this.#lastBytesMs = waitMs;
     response.on('close', this.#onClose);
     // An answer that waits for its turn behind another one has no connection yet, and would not hear of its end.
-    if (response.socket === null) response.req.socket.setMaxListeners(0).once('close', this.#onClose);
+    if (response.socket === null) {
+      this.#queued = true;
+      response.req.socket.setMaxListeners(0).once('close', this.#onClose);
+    }
   }
 
   readonly #onClose = (): void => {
     if (this.closed) return;
     const left = !this.#response.writableFinished;
     this.closed = true;
-    this.#response.req.socket.off('close', this.#onClose);
+    if (this.#queued) this.#response.req.socket.off('close', this.#onClose);
     if (left) this.#leave?.();
     this.#drain?.();
     this.#over?.();
