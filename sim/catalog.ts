@@ -1,4 +1,4 @@
-import { vendors } from './vendors.ts';
+import { ownFormats, vendors } from './vendors.ts';
 
 interface SimModel {
   readonly id: string;
@@ -130,5 +130,5 @@ function scenarioChannel(id: string, vendor: string, simUrl: string): string {
 }
 
 function prefixOf(vendor: string): string {
-  return vendors.find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
+  return [...vendors, ...ownFormats].find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
 }

@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
-import { type Answer, compose, promptTokens } from './answer.ts';
-import type { Complaint, Dialect, Problem, ProblemKind } from './dialect.ts';
+import type { Complaint, Dialect, Problem } from './dialect.ts';
 import { fastModel, sendFast } from './fast.ts';
-import { isJson, type Json, object } from './json.ts';
-import { type ChatRequest, readRequest } from './request.ts';
+import { isJson, type Json } from './json.ts';
+import { eventStream, play, reply } from './play.ts';
+import { readRequest } from './request.ts';
 import { firstComplaint } from './rules/parameters.ts';
-import { type Once, type Scenario, scenarioOf, withoutScenarios } from './scenario.ts';
-import { closed, sendJson, sendPage, sendStream, sendWhole } from './send.ts';
+import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Route } from './vendors.ts';
-import { type StreamEvent, streamEvents, wholeBody } from './write.ts';
+import { streamEvents, wholeBody } from './write.ts';
 
 /** Keys with one of these words in them are wrong; any other is right. */
 const wrongKey = /wrong|invalid|expired/i;
@@ -30,11 +28,14 @@ export async function chat(
   const complaint = firstComplaint(dialect.rules, deployment === undefined ? request : { ...request, raw: { model: deployment, ...raw } });
   if (complaint !== undefined)
     return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
-  return play(response, request, dialect, scenarioOf(named), once, problem, {
-    done: dialect.style.done,
+  const scenario = scenarioOf(named);
+  const inStream = dialect.refuseInStream ?? ((refused) => `data: ${JSON.stringify(dialect.refuse(refused).body)}\n\n`);
+  return play(response, request, dialect, { ...scenario, reasons: scenario.reasons || dialect.reasons(request) }, once, problem, {
+    ...eventStream,
+    end: dialect.style.done ? 'data: [DONE]\n\n' : '',
     events: (answer) => streamEvents(answer, request, dialect),
     whole: (answer) => wholeBody(answer, request, dialect),
-    error: undefined,
+    error: inStream,
   });
 }
 
@@ -68,54 +69,12 @@ export function atDoor(incoming: IncomingMessage, response: ServerResponse, body
   return raw === undefined ? say({ ...problem, kind: 'bad_request', complaint: unreadable }) : { raw, problem };
 }
 
-/** How an endpoint writes what the model answered. */
-export interface Pen {
-  /** The stream ends with `[DONE]`. */
-  readonly done: boolean;
-  readonly events: (answer: Answer) => Iterable<StreamEvent>;
-  readonly whole: (answer: Answer) => Json;
-  /** An error in mid-stream, where the vendor's own way is not the endpoint's. */
-  readonly error: ((refused: Json) => string) | undefined;
-}
-
-export async function play(
-  response: ServerResponse,
-  request: ChatRequest,
-  dialect: Dialect,
-  scenario: Scenario,
-  once: Once,
-  blank: Problem,
-  pen: Pen,
-): Promise<void> {
-  if (scenario.firstByteMs > 0) await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
-  if (scenario.hang) return;
-  if (scenario.page !== undefined) return sendPage(response, scenario.page);
-  const problem = (kind: ProblemKind): Problem => ({ ...blank, kind, model: request.model, promptTokens: promptTokens(request) });
-  if (scenario.refuse !== undefined && (!scenario.once || once.first(JSON.stringify([request.model, request.raw['messages']])))) {
-    return refuse(response, dialect, problem(scenario.refuse), scenario.retryAfterS);
-  }
-  const answer = compose(request, { ...scenario, reasons: scenario.reasons || dialect.reasons(request) }, dialect.callId);
-  const { error: ofPen } = pen;
-  const penError = ofPen && ((p: Problem) => ofPen(object(dialect.refuse(p).body)));
-  const inStream = penError ?? dialect.refuseInStream ?? ((p: Problem) => `data: ${JSON.stringify(dialect.refuse(p).body)}\n\n`);
-  const { pieceMs, trouble } = scenario;
-  if (request.stream) {
-    const error = () => inStream(problem('server'), answer);
-    return sendStream(response, pen.events(answer), pen.done, { pieceMs, trouble, error });
-  }
-  const error = () => JSON.stringify(dialect.refuse(problem('server')).body);
-  return sendWhole(response, JSON.stringify(pen.whole(answer)), { pieceMs, trouble, error });
-}
-
 const unreadable: Complaint = {
   message: 'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly.)',
 };
 
-export function refuse(response: ServerResponse, dialect: Dialect, problem: Problem, retryAfterS?: number): void {
-  const { status, headers, body } = dialect.refuse(problem);
-  const all = { ...headers, ...(retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }) };
-  if (typeof body !== 'string') return sendJson(response, status, JSON.stringify(body), all);
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...all }).end(body);
+export function refuse(response: ServerResponse, dialect: Dialect, problem: Problem): void {
+  reply(response, dialect.refuse(problem));
 }
 
 function keyOf({ headers }: IncomingMessage, dialect: Dialect): string | undefined {

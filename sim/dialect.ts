@@ -38,7 +38,8 @@ export interface Problem {
   readonly complaint: Complaint | undefined;
 }
 
-export interface Refused {
+/** An answer that needs no model, most of them refusals. */
+export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** A string is sent as it is. */
@@ -89,7 +90,7 @@ export interface Dialect {
   readonly reasons: (request: ChatRequest) => boolean;
   readonly callId: () => string;
   readonly rules: readonly Rule[];
-  readonly refuse: (problem: Problem) => Refused;
+  readonly refuse: (problem: Problem) => Reply;
   /** An error inside a stream that began with 200. */
   readonly refuseInStream?: (problem: Problem, answer: Answer) => string;
   readonly style: Style;

@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { chat, refuse } from './chat.ts';
+import { askOwn } from './own-format.ts';
 import { bodyBytesKept, RequestLog, type SimRequest } from './request-log.ts';
 import { responses } from './responses.ts';
 import { besideResponses } from './responses-more.ts';
 import { Once } from './scenario.ts';
 import { sendJson } from './send.ts';
-import { type Route, route, vendors } from './vendors.ts';
+import { ownFormatAt, ownFormats, route, vendors } from './vendors.ts';
 
 export type { SimRequest } from './request-log.ts';
 
@@ -61,8 +62,10 @@ function admit(error: unknown, response: ServerResponse): void {
 async function answer(incoming: IncomingMessage, response: ServerResponse, log: RequestLog, once: Once): Promise<void> {
   const body = await read(incoming);
   const url = incoming.url ?? '/';
+  const own = ownFormatAt(url);
   const to = route(url);
-  note(incoming, response, body, to, log);
+  note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? '', log);
+  if (own !== undefined) return askOwn(incoming, response, body, own, once);
   if (to === undefined) return index(response, url);
   if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);
   if (incoming.method === 'POST' && to.path === '/responses' && to.dialect.responses !== undefined)
@@ -81,7 +84,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
 
 /** Outside of all vendors: the list of them. */
 function index(response: ServerResponse, url: string): void {
-  const bases = Object.fromEntries(vendors.map(({ vendor, prefix }) => [vendor, prefix]));
+  const bases = Object.fromEntries([...vendors, ...ownFormats].map(({ vendor, prefix }) => [vendor, prefix]));
   sendJson(response, url === '/' ? 200 : 404, JSON.stringify({ vendors: bases }));
 }
 
@@ -89,11 +92,11 @@ function note(
   { method = '', url = '', headers }: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  to: Route | undefined,
+  vendor: string,
   log: RequestLog,
 ): void {
   const kept = body.length <= bodyBytesKept ? body : none;
-  const entry: SimRequest = { vendor: to?.dialect.vendor ?? '', method, path: url, headers, body: kept, status: 0, left: false };
+  const entry: SimRequest = { vendor, method, path: url, headers, body: kept, status: 0, left: false };
   log.add(entry);
   response.once('finish', () => {
     entry.status = response.statusCode;

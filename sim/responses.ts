@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { atDoor, play, refuse } from './chat.ts';
+import { atDoor, refuse } from './chat.ts';
+import { object } from './json.ts';
+import { eventStream, play } from './play.ts';
 import { readRequest } from './request.ts';
 import { asChat } from './responses-request.ts';
 import { responseBody, responseEvents } from './responses-write.ts';
@@ -21,13 +23,15 @@ export async function responses(
   const named = typeof raw['model'] === 'string' ? raw['model'] : '';
   const request = readRequest(asChat(raw), withoutScenarios(named));
   const scenario = scenarioOf(named);
-  const complaint = responsesComplaint(raw, scenario.reasons || dialect.reasons(request));
+  const reasons = scenario.reasons || dialect.reasons(request);
+  const complaint = responsesComplaint(raw, reasons);
   if (complaint !== undefined)
     return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
-  return play(response, request, dialect, scenario, once, problem, {
-    done: false,
+  return play(response, request, dialect, { ...scenario, reasons }, once, problem, {
+    ...eventStream,
     events: (answer) => responseEvents(answer, raw),
     whole: (answer) => responseBody(answer, raw),
-    error: (refused) => `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 9, ...refused })}\n\n`,
+    error: (refused) =>
+      `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 9, ...object(dialect.refuse(refused).body) })}\n\n`,
   });
 }

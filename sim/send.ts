@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Pen } from './play.ts';
 import type { Trouble } from './scenario.ts';
 import type { StreamEvent } from './write.ts';
 
@@ -9,11 +10,10 @@ export interface Pace {
   readonly pieceMs: number;
   readonly trouble: Trouble | undefined;
   /** The vendor's error in mid-stream, or in place of a whole answer. */
-  readonly error: () => string;
+  readonly error: () => string | Buffer;
 }
 
 const jsonHead = { 'content-type': 'application/json' };
-const streamHead = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 
 export function sendJson(response: ServerResponse, status: number, body: string, headers: Readonly<Record<string, string>> = {}): void {
   response.writeHead(status, { ...jsonHead, ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
@@ -25,42 +25,58 @@ export function sendPage(response: ServerResponse, status: number): void {
 }
 
 /** Event by event; the trouble comes after its pieces, or before the finish when there are fewer. */
-export async function sendStream(response: ServerResponse, events: Iterable<StreamEvent>, done: boolean, pace: Pace): Promise<void> {
-  response.writeHead(200, streamHead);
+export async function sendStream(
+  response: ServerResponse,
+  { streamType, headers, end, broken }: Pen,
+  events: Iterable<StreamEvent>,
+  pace: Pace,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': streamType, 'cache-control': 'no-cache', ...headers });
   let { trouble } = pace;
   let pieces = 0;
   for (const event of events) {
     if (trouble !== undefined && (event.ends || (event.piece && pieces >= trouble.after))) {
-      if (await strike(response, event.text, trouble, pace)) return;
+      if (await strike(response, event.text, trouble, pace, broken)) return;
       trouble = undefined;
     }
     if (!response.write(event.text)) await once(response, 'drain', { signal: closed(response) });
     if (event.piece) pieces++;
     if (pace.pieceMs > 0) await wait(pace.pieceMs, undefined, { signal: closed(response) });
   }
-  response.end(done ? 'data: [DONE]\n\n' : '');
+  response.end(end);
 }
 
 /** Returns true when that was the end. */
-async function strike(response: ServerResponse, text: string, { kind, forMs }: Trouble, pace: Pace): Promise<boolean> {
+async function strike(
+  response: ServerResponse,
+  text: string | Buffer,
+  { kind, forMs }: Trouble,
+  pace: Pace,
+  broken: string | Buffer,
+): Promise<boolean> {
   if (kind === 'silence') {
     await wait(forMs, undefined, { signal: closed(response) });
     return false;
   }
   if (kind === 'bad json') {
-    response.write('data: {"id":"chatcmpl-1","choices":[{"delta":{"content":\n\n');
+    response.write(broken);
     return false;
   }
   if (kind === 'hang') return true;
   if (kind === 'reset') response.write('', () => response.socket?.resetAndDestroy());
-  else response.end(kind === 'half' ? text.slice(0, text.length / 2) : kind === 'error' ? pace.error() : '');
+  else response.end(kind === 'half' ? Buffer.from(text).subarray(0, text.length / 2) : kind === 'error' ? pace.error() : '');
   return true;
 }
 
 /** A whole answer; every trouble has its counterpart here. */
-export async function sendWhole(response: ServerResponse, body: string, { trouble, error }: Pace): Promise<void> {
-  if (trouble === undefined) return sendJson(response, 200, body);
-  if (trouble.kind === 'error') return sendJson(response, 200, error());
+export async function sendWhole(
+  response: ServerResponse,
+  body: string,
+  { trouble, error }: Pace,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  if (trouble === undefined) return sendJson(response, 200, body, headers);
+  if (trouble.kind === 'error') return sendJson(response, 200, String(error()));
   if (trouble.kind === 'bad json') return sendJson(response, 200, '{"id":"chatcmpl-1","choices":[{"index":0,"message":}]');
   const half = body.slice(0, body.length / 2);
   if (trouble.kind === 'silence') {

@@ -15,6 +15,7 @@ import { qwen } from './dialects/qwen.ts';
 import { volcengine } from './dialects/volcengine.ts';
 import { xai } from './dialects/xai.ts';
 import { zhipu } from './dialects/zhipu.ts';
+import type { OwnFormat } from './own-format.ts';
 
 /** The vendors that speak OpenAI's chat format, each under its own path. */
 export const vendors: readonly Dialect[] = [
@@ -42,8 +43,17 @@ export const vendors: readonly Dialect[] = [
   llamacpp,
 ];
 
+/** The vendors with a format of their own. */
+export const ownFormats: readonly OwnFormat[] = [];
+
+const step = (path: string): string => path.split('/')[1] ?? '';
+
 /** By the first step of the path, which no two share. */
-const byStep = new Map(vendors.map((dialect) => [dialect.prefix.split('/')[1] ?? '', dialect]));
+const byStep = new Map(vendors.map((dialect) => [step(dialect.prefix), dialect]));
+const ownByStep = new Map(ownFormats.map((format) => [step(format.prefix), format]));
+
+/** The vendor with a format of its own that a URL is for. */
+export const ownFormatAt = (url: string): OwnFormat | undefined => ownByStep.get(step(url.split('?')[0] ?? ''));
 
 export interface Route {
   readonly dialect: Dialect;
@@ -56,7 +66,7 @@ export interface Route {
 /** Which vendor a URL is for; undefined when none. A vendor's other bases (`/deepseek/v1`, Azure's deployments) lead to the same place. */
 export function route(url: string): Route | undefined {
   const [path = '', query = ''] = url.split('?');
-  const dialect = byStep.get(path.split('/')[1] ?? '');
+  const dialect = byStep.get(step(path));
   if (dialect === undefined) return undefined;
   const legacy = /^\/azure\/openai\/deployments\/([^/]+)(\/.*)$/.exec(path);
   if (legacy !== null) {

@@ -4,9 +4,9 @@ import type { ChatRequest } from './request.ts';
 import { shown } from './json.ts';
 import { hash } from './tokens.ts';
 
-/** One server-sent event. */
+/** One event of a stream, as its bytes or their text. */
 export interface StreamEvent {
-  readonly text: string;
+  readonly text: string | Buffer;
   /** It carries something the model said. */
   readonly piece: boolean;
   /** It carries a finish reason. */

@@ -1,6 +1,6 @@
 import { randomText } from '../../src/base/id.ts';
 import type { Usage } from '../answer.ts';
-import type { Problem, ProblemKind, Refused, Style } from '../dialect.ts';
+import type { Problem, ProblemKind, Reply, Style } from '../dialect.ts';
 import type { Json } from '../json.ts';
 
 /** One kind of no of one vendor. `{model} {tokens} {key} {path}` in a message are filled in; a complaint's own words come first. */
@@ -49,7 +49,7 @@ export function refuser(
   rows: Rows,
   envelope: (said: Said) => Json | string,
   headers: Readonly<Record<string, string>> = {},
-): (problem: Problem) => Refused {
+): (problem: Problem) => Reply {
   return (problem) => {
     const said = say(rows, problem);
     return { status: said.status, headers, body: envelope(said) };

@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Answer, compose, promptTokens } from './answer.ts';
+import type { Problem, ProblemKind, Reply } from './dialect.ts';
+import type { Json } from './json.ts';
+import type { ChatRequest } from './request.ts';
+import type { Once, Scenario } from './scenario.ts';
+import { closed, sendJson, sendPage, sendStream, sendWhole } from './send.ts';
+import type { StreamEvent } from './write.ts';
+
+/** How an endpoint writes what the model answered. */
+export interface Pen {
+  readonly events: (answer: Answer) => Iterable<StreamEvent>;
+  readonly whole: (answer: Answer) => Json;
+  /** Written after the last event. */
+  readonly end: string;
+  /** An error in mid-stream. */
+  readonly error: (problem: Problem, answer: Answer) => string | Buffer;
+  /** An event that nobody can parse. */
+  readonly broken: string | Buffer;
+  readonly streamType: string;
+  /** What the heads of its answers and streams carry beside their type. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What most streams have in common. */
+export const eventStream = {
+  end: '',
+  broken: 'data: {"id":"chatcmpl-1","choices":[{"delta":{"content":\n\n',
+  streamType: 'text/event-stream; charset=utf-8',
+};
+
+/** Who plays: how it says no, and what it calls its calls. */
+export interface Player {
+  readonly refuse: (problem: Problem) => Reply;
+  readonly callId: () => string;
+}
+
+/** A question that its vendor accepts: the scenario first, then the answer. `blank`: what a refusal may tell of the request. */
+export async function play(
+  response: ServerResponse,
+  request: ChatRequest,
+  player: Player,
+  scenario: Scenario,
+  once: Once,
+  blank: Problem,
+  pen: Pen,
+): Promise<void> {
+  if (scenario.firstByteMs > 0) await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
+  if (scenario.hang) return;
+  if (scenario.page !== undefined) return sendPage(response, scenario.page);
+  const problem = (kind: ProblemKind): Problem => ({ ...blank, kind, model: request.model, promptTokens: promptTokens(request) });
+  if (scenario.refuse !== undefined && (!scenario.once || once.first(JSON.stringify([request.model, request.raw['messages']])))) {
+    return reply(response, player.refuse(problem(scenario.refuse)), scenario.retryAfterS);
+  }
+  const answer = compose(request, scenario, player.callId);
+  const { pieceMs, trouble } = scenario;
+  if (request.stream) {
+    const error = () => pen.error(problem('server'), answer);
+    return sendStream(response, pen, pen.events(answer), { pieceMs, trouble, error });
+  }
+  const error = () => JSON.stringify(player.refuse(problem('server')).body);
+  return sendWhole(response, JSON.stringify(pen.whole(answer)), { pieceMs, trouble, error }, pen.headers);
+}
+
+/** Gives an answer that needs no model. */
+export function reply(response: ServerResponse, { status, headers, body }: Reply, retryAfterS?: number): void {
+  const all = { ...headers, ...(retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }) };
+  if (typeof body !== 'string') return sendJson(response, status, JSON.stringify(body), all);
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...all }).end(body);
+}
