@@ -4,15 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createKey } from '../src/accounts/keys.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { type Random, seededRandom } from '../src/base/random.ts';
-import { newUser } from '../src/cli/user.ts';
 import { check } from '../src/ledger/check.ts';
-import { credit } from '../src/ledger/ledger.ts';
 import type { Database } from '../src/storage/database.ts';
 import { forEachDatabase } from './databases.ts';
+import { newCustomer } from './support/customer.ts';
 import { oneModel } from './support/running.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
@@ -61,25 +59,6 @@ async function load(url: string, key: string, random: Random, delivered: Set<str
   await Promise.all(Array.from({ length: clients }, client));
 }
 
-async function userWithMoney(database: Database): Promise<{ readonly userId: string; readonly key: string }> {
-  const at = systemClock.now();
-  const user = await database.transact(() => newUser('crash', 'user'));
-  await credit(database, {
-    id: 'grant_crash',
-    account: user.id,
-    from: 'grants',
-    amount: 100_000n * nanoPerYuan,
-    code: 'grant',
-    ref: 'test',
-    at,
-  });
-  const made = await database.transact(() =>
-    createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }),
-  );
-  if (made === undefined) throw new Error('no such user');
-  return { userId: user.id, key: made.secret };
-}
-
 /** Everything that a client has seen whole was charged once; nothing else is wrong. */
 async function expectNothingLost(database: Database, delivered: ReadonlySet<string>): Promise<void> {
   expect(await check(database)).toMatchObject({ ok: true, problems: [] });
@@ -116,7 +95,10 @@ forEachDatabase((name, _openFresh, fresh) => {
     const { open } = await import('../src/storage/open.ts');
     const database = await open(place ?? `sqlite:${join(folder, 'tollgate.db')}`);
     onTestFinished(() => database.close());
-    const { key, userId } = await userWithMoney(database);
+    const {
+      userId,
+      key: { secret: key },
+    } = await newCustomer(database, 100_000n * nanoPerYuan);
     const delivered = new Set<string>();
     for (let round = 0; round < rounds; round++) {
       let running = true;

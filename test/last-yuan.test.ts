@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createKey } from '../src/accounts/keys.ts';
-import { systemClock } from '../src/base/clock.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
-import { newUser } from '../src/cli/user.ts';
 import { check } from '../src/ledger/check.ts';
-import { balance, credit } from '../src/ledger/ledger.ts';
+import { balance } from '../src/ledger/ledger.ts';
 import { open } from '../src/storage/open.ts';
 import { forEachDatabase } from './databases.ts';
+import { newCustomer } from './support/customer.ts';
 import { startProcess } from './support/process.ts';
 import { oneModel } from './support/running.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
@@ -80,13 +78,10 @@ forEachDatabase((name, _openFresh, fresh) => {
     });
     const database = await open(place);
     onTestFinished(() => database.close());
-    const at = systemClock.now();
-    const user = await database.transact(() => newUser('last yuan', 'user'));
-    await credit(database, { id: 'grant_one', account: user.id, from: 'grants', amount: nanoPerYuan, code: 'grant', ref: 'test', at });
-    const made = await database.transact(() =>
-      createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }),
-    );
-    const key = made?.secret ?? '';
+    const {
+      userId,
+      key: { secret: key },
+    } = await newCustomer(database, nanoPerYuan);
 
     const agent = new Agent({ keepAlive: true, maxSockets: requests });
     let lowest = nanoPerYuan;
@@ -94,7 +89,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     const watching = (async () => {
       while (asking) {
         await wait(5);
-        const now = await balance(database, user.id);
+        const now = await balance(database, userId);
         if (now !== undefined && now.balance < lowest) lowest = now.balance;
       }
     })();
@@ -111,7 +106,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     const affordable = Number(nanoPerYuan / costNano);
     expect(good).toHaveLength(affordable);
     const left = nanoPerYuan - BigInt(affordable) * costNano;
-    expect((await balance(database, user.id))?.balance).toBe(left);
+    expect((await balance(database, userId))?.balance).toBe(left);
     const records = await database.query('SELECT id, cost, shortfall FROM usage');
     expect(new Set(records.map((record) => record['id']))).toEqual(new Set(good.map((one) => one.id)));
     expect(records.every((record) => record['cost'] === costNano && record['shortfall'] === 0n)).toBe(true);

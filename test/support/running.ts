@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished } from 'vitest';
-import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { formatYuan, type Nano, parseYuan } from '../../src/base/money.ts';
+import { formatYuan, parseYuan } from '../../src/base/money.ts';
 import { readConfiguration } from '../../src/catalog/config.ts';
-import { newUser } from '../../src/cli/user.ts';
 import { check } from '../../src/ledger/check.ts';
-import { balance, credit } from '../../src/ledger/ledger.ts';
+import { balance } from '../../src/ledger/ledger.ts';
 import { type Gateway, type GatewayOptions, openGateway, serves } from '../../src/main.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Row } from '../../src/storage/database.ts';
+import { type KeyWish, type NewTestKey, newCustomer, newTestKey } from './customer.ts';
 
 /** A gateway with everything on, a user with money and a key. */
 export interface Running {
@@ -23,11 +22,7 @@ export interface Running {
   usage(): Promise<readonly Row[]>;
   /** The ledger's own proof, and one transfer for each usage record. */
   expectBooks(): Promise<void>;
-  newKey(options?: {
-    readonly group?: string;
-    readonly limit?: Nano;
-    readonly expiresAt?: number;
-  }): Promise<{ readonly id: string; readonly secret: string }>;
+  newKey(wish?: KeyWish): Promise<NewTestKey>;
 }
 
 export interface RunningOptions {
@@ -86,24 +81,18 @@ export async function startGateway(options: RunningOptions): Promise<Gateway> {
 export async function startRunning(options: RunningOptions): Promise<Running> {
   const gateway = await startGateway(options);
   const { database } = gateway;
-  const at = systemClock.now();
-  const user = await database.transact(() => newUser('test', 'user'));
   const amount = parseYuan(options.yuan ?? '100');
   if (amount === undefined) throw new Error('yuan is a decimal string');
-  if (amount > 0n)
-    await credit(database, { id: `grant_${user.id}`, account: user.id, from: 'grants', amount, code: 'grant', ref: 'test', at });
-  const newKey: Running['newKey'] = async ({ group = 'default', limit, expiresAt } = {}) => {
-    const made = await database.transact(() => createKey({ userId: user.id, name: 'test', group, limit, expiresAt, at }));
-    if (made === undefined) throw new Error('no such user');
-    return { id: made.key.id, secret: made.secret };
-  };
-  const { secret } = await newKey();
+  const {
+    userId,
+    key: { secret },
+  } = await newCustomer(database, amount);
   return {
     gateway,
     url: gateway.url,
     key: secret,
-    userId: user.id,
-    newKey,
+    userId,
+    newKey: (wish) => newTestKey(database, userId, wish),
     post: (path, body, init = {}) =>
       fetch(gateway.url + path, {
         method: 'POST',
@@ -111,7 +100,7 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
         body: typeof body === 'string' ? body : JSON.stringify(body),
         ...(init.signal === undefined ? {} : { signal: init.signal }),
       }),
-    balance: async () => formatYuan((await balance(database, user.id))?.balance ?? 0n),
+    balance: async () => formatYuan((await balance(database, userId))?.balance ?? 0n),
     usage: () => database.query('SELECT * FROM usage ORDER BY reserved_at, id'),
     async expectBooks() {
       expect(await check(database)).toMatchObject({ ok: true, problems: [] });

@@ -2,13 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
-import { newUser } from '../../src/cli/user.ts';
 import { check } from '../../src/ledger/check.ts';
-import { credit } from '../../src/ledger/ledger.ts';
 import { type Gateway, openGateway } from '../../src/main.ts';
+import { newCustomer } from './customer.ts';
 import { configurationFrom } from './running.ts';
 
 /** A gateway for a whole file of tests, with one rich user. */
@@ -36,17 +33,7 @@ export async function openTemporaryGateway(configuration: string): Promise<Tempo
     metricsToken: undefined,
   });
   const { database } = gateway;
-  const userWith = async (amount: bigint): Promise<string> => {
-    const at = systemClock.now();
-    const user = await database.transact(() => newUser('test', 'user'));
-    if (amount > 0n)
-      await credit(database, { id: `grant_${user.id}`, account: user.id, from: 'grants', amount, code: 'grant', ref: 'test', at });
-    const made = await database.transact(() =>
-      createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }),
-    );
-    if (made === undefined) throw new Error('no such user');
-    return made.secret;
-  };
+  const userWith = async (amount: bigint): Promise<string> => (await newCustomer(database, amount)).key.secret;
   return {
     gateway,
     key: await userWith(yuan * nanoPerYuan),
