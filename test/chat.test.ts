@@ -78,15 +78,22 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await reader?.cancel();
   });
 
-  test('an empty balance is refused with its own code, and nothing reaches the vendor', async () => {
-    const { vendor, running } = await start({ yuan: '0' });
-    const response = await running.post('/v1/chat/completions', hello);
-    expect(response.status).toBe(429);
-    expect(response.headers.get('x-should-retry')).toBe('false');
-    expect(await response.json()).toMatchObject({ error: { code: 'insufficient_quota', type: 'insufficient_quota', param: null } });
-    expect(vendor.received).toHaveLength(0);
-    await running.expectBooks();
-  });
+  test.each([false, true])(
+    'an empty balance is refused at once with its own code, and nothing reaches the vendor (stream: %s)',
+    async (stream) => {
+      const { vendor, running } = await start({ yuan: '0' });
+      // The first refusal loads the tokenizer.
+      await running.post('/v1/chat/completions', hello);
+      const since = performance.now();
+      const response = await running.post('/v1/chat/completions', { ...hello, stream });
+      expect(performance.now() - since).toBeLessThan(1_000);
+      expect(response.status).toBe(429);
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      expect(await response.json()).toMatchObject({ error: { code: 'insufficient_quota', type: 'insufficient_quota', param: null } });
+      expect(vendor.received).toHaveLength(0);
+      await running.expectBooks();
+    },
+  );
 
   test('a client that leaves stops the vendor within a second and pays for what it got', async () => {
     const { vendor, running } = await start();

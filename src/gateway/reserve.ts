@@ -31,6 +31,7 @@ export async function reserve(parts: Parts, request: ClientRequest, admitted: Ad
 async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply): Promise<Reserved | 'left'> {
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
+  const sinceMs = parts.clock.monotonicMs();
   try {
     const got = await parts.till.reserve(askFor(request, admitted), leaving.signal);
     if (got !== 'insufficient') return reserved(got, request, admitted);
@@ -38,7 +39,8 @@ async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Adm
     const counted = await countQuestion(request.text());
     if (counted >= admitted.textTokens) refuse('insufficient_quota');
     const precise: Admitted = { ...admitted, textTokens: counted };
-    return reserved(await parts.till.reserve(askFor(request, precise), leaving.signal), request, precise);
+    const again = { ...askFor(request, precise), waitedMs: parts.clock.monotonicMs() - sinceMs };
+    return reserved(await parts.till.reserve(again, leaving.signal), request, precise);
   } finally {
     reply.onLeave(undefined);
   }

@@ -141,9 +141,9 @@ export class Float {
     this.lastFailedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** No request or task anywhere has set money of the account aside, so waiting brings nothing. */
-  get isAlone(): boolean {
-    return this.reserved === 0n && this.elsewhere <= 0n;
+  /** What could be had if everything came back that requests and tasks anywhere have set aside. */
+  get most(): Nano {
+    return this.free + this.reserved + this.spare + this.elsewhere;
   }
 
   /** Whether the database has said what the account has. */

@@ -43,6 +43,8 @@ export async function openTill(options: TillOptions): Promise<LiveTill> {
 
 type Floated = readonly [Float, ...Float[]];
 const tickMs = 1_000;
+/** One draw is always waited for. */
+const drawMs = 500;
 
 /** One process's till (till.md). `open` before use. */
 export class LiveTill implements Till, Counter, PipelineEvents {
@@ -138,7 +140,9 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     const nowMs = this.#clock.monotonicMs();
     const floats = this.#floats.open(ask);
     if (!this.#admits(nowMs) || floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('unavailable');
-    const waitMs = ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
+    const { waitedMs } = ask;
+    const patienceMs = ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
+    const waitMs = waitedMs === undefined ? patienceMs : Math.max(patienceMs - waitedMs, drawMs);
     return new Promise((resolve) => {
       const end = (outcome: Reservation | ReserveRefusal): void => {
         signal.removeEventListener('abort', leave);
@@ -154,6 +158,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
         runs: false,
         untilMs: nowMs + waitMs,
         since: this.#pipeline.built,
+        ...(waitedMs === undefined ? {} : { cameMs: nowMs - waitedMs }),
         take: (amount) => end(this.#reserved(floats, amount, this.#clock.monotonicMs())),
         refuse: end,
       };

@@ -19,6 +19,8 @@ export interface Waiter {
   readonly untilMs: number;
   /** Batches built before it came: a later one answers it. */
   readonly since: number;
+  /** It came before, with a rougher estimate: a draw that has got nothing after this time has answered it, too. */
+  readonly cameMs?: number;
   /** `amount` may be taken from each float, and must be. */
   readonly take: (amount: Nano) => void;
   readonly refuse: (why: ReserveRefusal) => void;
@@ -152,12 +154,21 @@ export class Waiting {
   }
 }
 
-/** After one draw for it: nothing more is lent, or nothing is in use that could come back. Streams wait for a credit all the same. */
-function isHopeless({ demand, since }: Waiter, lacking: Float): boolean {
-  return lacking.answeredBy > since && (lacking.frozen || (demand.shape !== 'stream' && lacking.isAlone));
+/**
+ * After one draw for it: nothing more is lent, or all that is in use would not suffice if it came back. What runs already waits for a credit all
+ * the same, since what was delivered of it would be cut short.
+ */
+function isHopeless(waiter: Waiter, lacking: Float): boolean {
+  if (!hasAnswered(waiter, lacking)) return false;
+  const { want, minimum, shape } = waiter.demand;
+  return lacking.frozen || (!waiter.runs && lacking.most < (shape === 'fixed' ? want : minimum));
+}
+
+function hasAnswered({ since, cameMs = Number.POSITIVE_INFINITY }: Waiter, { answeredBy, lastFailedMs }: Float): boolean {
+  return answeredBy > since || lastFailedMs > cameMs;
 }
 
 /** Whether the database had its say, or was away all the time. */
-function wasAnswered({ floats, since }: Waiter): boolean {
-  return floats.some(({ answeredBy }) => answeredBy > since);
+function wasAnswered(waiter: Waiter): boolean {
+  return waiter.floats.some((float) => hasAnswered(waiter, float));
 }
