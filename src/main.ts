@@ -19,6 +19,7 @@ import { openServer, serverLimits } from './http/server.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
 import { openTill } from './ledger/till.ts';
+import { tillMetrics } from './ledger/stats.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
 import { migrations } from './migrations.ts';
 import { vendors } from './providers/index.ts';
@@ -100,7 +101,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   const watch = new StreamWatch();
-  const metrics = new Metrics({ tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open } });
+  const metrics = new Metrics(
+    { tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open } },
+    tillMetrics(till.stats),
+  );
   const parts: Parts = {
     clock: systemClock,
     random: systemRandom,

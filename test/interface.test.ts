@@ -200,7 +200,8 @@ test('liveness, readiness and metrics are there, metrics only for who has the to
   expect((await send('GET', '/readyz', { authorization: '' })).status).toBe(200);
   await running.post('/v1/chat/completions', hello);
   expect((await send('GET', '/metrics')).status).toBe(401);
-  expect((await send('GET', '/metrics', { authorization: 'Bearer metrics' })).text).toContain(
-    'tollgate_requests_total{model="m1",channel="a",outcome="ok"} 1',
-  );
+  const { text } = await send('GET', '/metrics', { authorization: 'Bearer metrics' });
+  expect(text).toContain('tollgate_requests_total{model="m1",channel="a",outcome="ok"} 1');
+  expect(text).toContain('tollgate_till_settled_total 1');
+  expect(text).toContain('tollgate_till_refused_total 0');
 });

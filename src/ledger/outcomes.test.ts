@@ -4,6 +4,7 @@ import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/
 import type { Fate } from '../../test/ledger/simulated-network.ts';
 import { check } from './check.ts';
 import { balance } from './ledger.ts';
+import type { Charge } from './contract.ts';
 import type { BatchInput } from './scripts/batch.ts';
 
 forEachDatabase((_name, openFresh) => {
@@ -86,6 +87,19 @@ forEachDatabase((_name, openFresh) => {
     await room.close();
     expect((await check(room.database)).problems.map(({ query }) => query)).toEqual(['charges']);
     expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.901));
+  });
+
+  test('a charge too large for the database is refused once, told, and its money is free again', async () => {
+    const { hall: room, till, first } = await hall();
+    // No index of PostgreSQL takes a key of this length, and no whole number of SQLite is a text.
+    const id = Array.from({ length: 2_000 }, (_, i) => Math.sin(i).toString(36).slice(3, 10)).join('');
+    const bad: Partial<Charge> = room.database.dialect === 'postgres' ? {} : { record: ['none', 'x', null] };
+    expect(await room.until(first.settle(chargeOf(id, 0.05, bad)))).toMatchObject({ outcome: 'refused', amount: 0n });
+    expect(till.stats).toMatchObject({ refused: 1, unknownBatches: 0 });
+    expect(room.events[0]).toMatchObject({ event: 'refused', id });
+    granted(await room.until(till.reserve(askFor('A', 1, 1, { shape: 'fixed' }), never))).release();
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(1));
+    await isWhole(room);
   });
 
   test('a database that has gone back in time gets a new process, which settles again what it forgot', async () => {

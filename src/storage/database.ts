@@ -25,7 +25,7 @@ export type Script<T> = Generator<Statement, T, readonly Row[]>;
 export type Procedures = Readonly<Record<string, (input: never) => Script<unknown>>>;
 
 /**
- * How a statement failed. `constraint` is deterministic (resending cannot help); `unknown` means that it may or may not have been
+ * How a statement failed. `constraint` is deterministic (these very values will never be taken, so resending cannot help); `unknown` means that it may or may not have been
  * committed (lost connection, timeout); `busy` that it certainly was not and may be sent again (lock, full disk, no connection to be had).
  */
 export type DatabaseErrorKind = 'constraint' | 'unknown' | 'busy' | 'other';

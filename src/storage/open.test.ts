@@ -61,6 +61,12 @@ forEachDatabase((name, openFresh) => {
     await expect(db.call('insert', { ids: ['a', 'a'] })).rejects.toMatchObject({ kind: 'constraint' });
     await expect(db.query('INSERT INTO coin (id, worth) VALUES ($1, $2)', ['a', -1n])).rejects.toMatchObject({ kind: 'constraint' });
     await expect(db.query('SELECT nonsense')).rejects.toMatchObject({ kind: 'other' });
+    // What is too large, or of another type, will never fit.
+    const unfit =
+      db.dialect === 'sqlite'
+        ? ["INSERT INTO coin (id, worth) VALUES ('b', 'x') RETURNING id", 'SELECT zeroblob(1000000001)']
+        : ["INSERT INTO coin (id, worth) VALUES (repeat('b', 1000000), 1)", "INSERT INTO coin (id, worth) VALUES ('b', 1e30)"];
+    for (const sql of unfit) await expect(db.query(sql)).rejects.toMatchObject({ kind: 'constraint' });
     expect(await db.query('SELECT id FROM coin')).toEqual([]);
   });
 

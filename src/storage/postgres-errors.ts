@@ -9,6 +9,7 @@ const kinds: readonly (readonly [prefix: string, kind: DatabaseErrorKind])[] = [
   ['40003', 'unknown'], // statement completion unknown
   ['40', 'busy'], // serialization failure, deadlock
   ['53', 'busy'], // out of memory, disk or connections
+  ['54', 'constraint'], // program limits: an index entry, a row or a statement too large
   ['55P03', 'busy'], // lock not available in time
   ['57014', 'busy'], // cancelled by statement_timeout: the server says that it did not happen
   ['57P03', 'busy'], // cannot connect now

@@ -12,7 +12,9 @@ const codes: readonly { readonly code: number; readonly kind: DatabaseErrorKind;
   { code: 10, kind: 'unknown', text: /^disk I\/O error/ }, // a failed fsync does not tell what reached the disk
   { code: 13, kind: 'busy', text: /^database or disk is full/ },
   { code: 14, kind: 'busy', text: /^unable to open database file/ },
-  { code: 19, kind: 'constraint', text: /constraint failed/ },
+  { code: 18, kind: 'constraint', text: /^string or blob too big/ },
+  { code: 19, kind: 'constraint', text: /constraint failed|^cannot store \w+ value in \w+ column/ },
+  { code: 20, kind: 'constraint', text: /^datatype mismatch/ },
 ];
 
 function find(error: Error): (typeof codes)[number] | undefined {

@@ -25,8 +25,11 @@ export class Metrics {
   readonly #firstByte: Histogram;
   readonly #duration: Histogram;
 
-  /** `gauges`: name → help and reader, asked at each scrape. */
-  constructor(gauges: Readonly<Record<string, { readonly help: string; readonly read: () => number }>>) {
+  /** `gauges` and `counters`: name → help and reader, asked at each scrape. */
+  constructor(
+    gauges: Readonly<Record<string, { readonly help: string; readonly read: () => number }>>,
+    counters: Readonly<Record<string, { readonly help: string; readonly total: () => number }>> = {},
+  ) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Counter({
@@ -64,6 +67,17 @@ export class Metrics {
         registers,
         collect() {
           this.set(read());
+        },
+      });
+    }
+    for (const [name, { help, total }] of Object.entries(counters)) {
+      new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(total());
         },
       });
     }
