@@ -1,0 +1,139 @@
+import { lookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { MediaLimits } from './limits.ts';
+import { type Hosts, openHosts } from './public-hosts.ts';
+
+/** All addresses of a host. Rejects when it has none. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
+
+/** Why something could not be downloaded, in words for the client. */
+export class NotHad extends Error {}
+
+/** What is left for all downloads of one request. */
+export interface Budget {
+  bytes: number;
+}
+
+interface Fetched {
+  readonly bytes: Buffer;
+  /** Of the address that gave them. */
+  readonly path: string;
+}
+
+/** One text for a name that does not exist and one that leads inside: which of the two is nobody's business outside. */
+const notPublic = 'its host was not found, or is not on the public internet.';
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' } as const;
+/** Below this, only the ports of the web: mail and the like would take a request for something else. */
+const freePorts = 1024;
+
+/**
+ * Reads one address. A name is resolved once, every address that it has is checked, and the connection goes to one of these and no other, so that
+ * nothing can change in between; a redirect is a new address and checked like the first. Name and certificate stay those of the host.
+ */
+export class Fetcher {
+  readonly #limits: MediaLimits;
+  readonly #hosts: Hosts;
+  readonly #resolve: Resolve;
+
+  constructor(limits: MediaLimits, resolve: Resolve) {
+    this.#limits = limits;
+    this.#hosts = openHosts(limits.allowPrivate);
+    this.#resolve = resolve;
+  }
+
+  async fetch(text: string, signal: AbortSignal, budget: Budget): Promise<Fetched> {
+    let url = parsed(text);
+    for (let hops = 0; ; hops++) {
+      const got = await this.#get(url, signal, budget);
+      if (Buffer.isBuffer(got)) return { bytes: got, path: url.pathname };
+      if (hops === this.#limits.redirectsMax) throw new NotHad(`it redirects more than ${hops} times.`);
+      url = parsed(got, url);
+    }
+  }
+
+  /** The bytes, or where they are said to be. */
+  async #get(url: URL, signal: AbortSignal, budget: Budget): Promise<Buffer | string> {
+    const addresses = await untilAborted(this.#addressesOf(url), signal);
+    const { idleMs } = this.#limits;
+    const agent = new Agent({ connect: { lookup: pinned(addresses), timeout: idleMs }, headersTimeout: idleMs, bodyTimeout: idleMs });
+    try {
+      const reply = await request(url, { dispatcher: agent, headers, signal });
+      reply.body.on('error', () => {});
+      const { location } = reply.headers;
+      if (redirects.has(reply.statusCode) && typeof location === 'string') return location;
+      if (reply.statusCode !== 200) throw new NotHad(`its host answered ${reply.statusCode}.`);
+      return await this.#read(reply, budget);
+    } finally {
+      await agent.destroy();
+    }
+  }
+
+  async #addressesOf(url: URL): Promise<readonly string[]> {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    if (this.#hosts.named(host)) return isIP(host) === 0 ? this.#resolved(host) : [host];
+    const port = Number(url.port || 443);
+    const addresses = isIP(host) === 0 ? await this.#resolved(host) : [host];
+    if (addresses.length === 0 || !addresses.every((address) => this.#hosts.reachable(address))) throw new NotHad(notPublic);
+    if (port < freePorts && port !== 80 && port !== 443) throw new NotHad(`port ${port} is not one of the web.`);
+    return addresses;
+  }
+
+  async #resolved(host: string): Promise<readonly string[]> {
+    try {
+      return await this.#resolve(host);
+    } catch {
+      throw new NotHad(notPublic);
+    }
+  }
+
+  async #read({ headers: told, body }: Dispatcher.ResponseData, budget: Budget): Promise<Buffer> {
+    const coding = told['content-encoding'];
+    if (coding !== undefined && coding !== 'identity') throw new NotHad('its host compressed it unasked.');
+    const { fileBytesMax, requestBytesMax } = this.#limits;
+    const tooLarge = new NotHad(`it is larger than ${fileBytesMax} bytes.`);
+    if (Number(told['content-length']) > fileBytesMax) throw tooLarge;
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of body) {
+      if (!Buffer.isBuffer(piece)) continue;
+      bytes += piece.length;
+      budget.bytes -= piece.length;
+      if (bytes > fileBytesMax) throw tooLarge;
+      if (budget.bytes < 0) throw new NotHad(`the addresses of this request give more than ${requestBytesMax} bytes together.`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  }
+}
+
+/** Hosts in any other form (decimal, octal, hexadecimal) are written as the address that they are. */
+function parsed(text: string, from?: URL): URL {
+  if (!URL.canParse(text, from?.href)) throw new NotHad('it is not an address.');
+  const url = new URL(text, from);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new NotHad(`${url.protocol} is neither https: nor http:.`);
+  if (url.username !== '' || url.password !== '') throw new NotHad('it carries a password.');
+  return url;
+}
+
+function pinned(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_host, options, done) => {
+    if (options.all === true) done(null, all);
+    else done(null, all[0]?.address ?? '', all[0]?.family);
+  };
+}
+
+/** Names are looked up for as long as it takes; nobody waits for that. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Error('aborted'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

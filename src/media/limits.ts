@@ -1,0 +1,30 @@
+/** Limits of what is downloaded for clients; docs/reference/config.md lists them under `settings.media`. */
+export interface MediaLimits {
+  /** Addresses that one request may have downloaded. */
+  readonly urlsMax: number;
+  readonly fileBytesMax: number;
+  /** All downloads of one request together. */
+  readonly requestBytesMax: number;
+  readonly redirectsMax: number;
+  /** From the first look at a request's addresses to the last byte of the last of them. */
+  readonly totalMs: number;
+  /** Silence, while connecting, waiting or reading. */
+  readonly idleMs: number;
+  /** Downloads of this process that run at the same time; others wait, within their own time. */
+  readonly atOnceMax: number;
+  /** Hosts, addresses and networks (`files.internal`, `10.1.2.3`, `10.0.0.0/8`) that may be read although they are not public. */
+  readonly allowPrivate: readonly string[];
+}
+
+const mebibyte = 1024 * 1024;
+
+export const mediaLimits: MediaLimits = {
+  urlsMax: 10,
+  fileBytesMax: 20 * mebibyte,
+  requestBytesMax: 32 * mebibyte,
+  redirectsMax: 3,
+  totalMs: 20_000,
+  idleMs: 5_000,
+  atOnceMax: 16,
+  allowPrivate: [],
+};
