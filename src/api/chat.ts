@@ -19,7 +19,7 @@ import { limitHeaders } from './limit-headers.ts';
 import { checkMessages, textOf } from './chat-messages.ts';
 
 /** Answers to one request at most, as in the convention. */
-const choicesMax = 128;
+export const choicesMax = 128;
 const stopsMax = 4;
 const topLogprobsMax = 20;
 
@@ -67,7 +67,8 @@ export function parseChat(id: string, principal: Principal, body: Body, bytes: B
   };
 }
 
-function checkStreamOptions(body: Body, stream: boolean): Body | undefined {
+/** The stream's options, which only a stream has. */
+export function checkStreamOptions(body: Body, stream: boolean): Body | undefined {
   const options = optionalObject(body, 'stream_options');
   if (options === undefined) return undefined;
   if (!stream) refuse('invalid_value', { param: 'stream_options', why: "it is only allowed when 'stream' is true." });
@@ -84,6 +85,11 @@ function checkSampling(body: Body): void {
   optionalInteger(body, 'top_logprobs', 0, topLogprobsMax);
   optionalInteger(body, 'seed', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
   optionalObject(body, 'logit_bias');
+  checkStop(body);
+}
+
+/** Where the model shall stop: one text or a few. */
+export function checkStop(body: Body): void {
   const stop = body['stop'];
   if (stop === undefined || stop === null || typeof stop === 'string') return;
   if (!Array.isArray(stop)) refuseType('stop', 'a string or an array of strings', stop);

@@ -4,6 +4,7 @@ import { run } from '../gateway/run.ts';
 import type { ResponseMemory } from '../recall/responses.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
+import { completionsFormat, parseCompletion } from './completions.ts';
 import { messagesConvention } from './convention.ts';
 import type { Endpoint, Visit } from './door.ts';
 import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
@@ -19,6 +20,14 @@ export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endp
       handle: ({ id, principal, request, reply }: Visit) => {
         const { body, bytes } = parseJson(request.body, request.headers['content-type']);
         return run(parts, parseChat(id, principal, body, bytes), reply, chatFormat);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/completions',
+      handle: ({ id, principal, request, reply }) => {
+        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+        return run(parts, parseCompletion(id, principal, body, bytes), reply, completionsFormat);
       },
     },
     {

@@ -1,4 +1,4 @@
-import { jsonText, stringEnd } from '../../base/json-edit.ts';
+import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { messageDelta } from '../wire/anthropic-native-stream.ts';
@@ -6,6 +6,7 @@ import { isClaudes } from '../wire/anthropic-messages-signed.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
 import { MessageBlocks } from './messages-over-chat-blocks.ts';
 import { estimated, stopReasonOf, vendorsOwn } from './messages-over-chat-answer.ts';
+import { plainWords } from './plain-words.ts';
 
 /** Chat chunks, which the vendor's own adapter has made regular, as the events of a message. */
 export class MessageEvents implements StreamTranslator {
@@ -89,13 +90,4 @@ export class MessageEvents implements StreamTranslator {
     }
     return out;
   }
-}
-
-/** Nearly every chunk brings words and nothing else: their bytes become the event's, unparsed. Inside a string the head's quotes would be escaped. */
-function plainWords(json: string, head: string): string | undefined {
-  const at = json.indexOf(head);
-  if (at < 0) return undefined;
-  const start = at + head.length - 1;
-  const end = stringEnd(json, start);
-  return json.charCodeAt(end) === 0x7d && json.indexOf('"finish_reason":"', end) < 0 ? json.slice(start, end) : undefined;
 }

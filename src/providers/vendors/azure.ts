@@ -1,11 +1,12 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
 import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
-import { effortFloors, functionsElsewhere, nativeResponses, reasoningModels } from './openai.ts';
+import { effortFloors, functionsElsewhere, legacyCompletions, nativeResponses, reasoningModels } from './openai.ts';
 
 /** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
 const legacyVersion = '2024-10-21';
@@ -29,6 +30,12 @@ const faults: readonly FaultRule[] = [
   { code: /^DeploymentNotFound$/, kind: 'unknown_model' },
 ];
 
+const chat = chatUnlessDemanded(
+  openaiChat({ models: reasoningModels, faults }),
+  chatOverResponses({ floors: effortFloors, faults }),
+  functionsElsewhere,
+);
+
 export const azure = defineVendor({
   id: 'azure',
   ownedBy: 'openai',
@@ -36,13 +43,10 @@ export const azure = defineVendor({
   sign: (secret) => (secret ? { 'api-key': secret } : {}),
   place,
   speaks: {
-    chat: chatUnlessDemanded(
-      openaiChat({ models: reasoningModels, faults }),
-      chatOverResponses({ floors: effortFloors, faults }),
-      functionsElsewhere,
-    ),
+    chat,
     responses: openaiResponses({ ...nativeResponses, faults }),
     compact: responsesCompact(faults),
+    completions: legacyCompletions(chat, openaiCompletions({ faults })),
   },
   counts: { responses: responsesCount(faults) },
 });

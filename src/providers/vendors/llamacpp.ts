@@ -1,5 +1,9 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+
+const faults: readonly FaultRule[] = [{ code: /^exceed_context_size_error$/, kind: 'context_length' }];
 
 /** github.com/ggml-org/llama.cpp tools/server/README.md, 2026-08. `max_tokens` is read by every version. */
 export const llamacpp = defineVendor({
@@ -11,7 +15,8 @@ export const llamacpp = defineVendor({
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
       thinkTags: true,
-      faults: [{ code: /^exceed_context_size_error$/, kind: 'context_length' }],
+      faults,
     }),
+    completions: openaiCompletions({ faults }),
   },
 });

@@ -1,4 +1,5 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 
 /** github.com/ollama/ollama docs/openai.md, 2026-08. A base URL without a path means its compatible endpoint. */
@@ -7,5 +8,9 @@ export const ollama = defineVendor({
   baseUrl: 'http://127.0.0.1:11434/v1',
   env: { apiKey: 'OLLAMA_API_KEY', baseUrl: 'OLLAMA_BASE_URL' },
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
-  speaks: { chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false } }) },
+  speaks: {
+    chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false } }),
+    // "prompt currently only accepts a string" (same page).
+    completions: openaiCompletions({ onePrompt: true }),
+  },
 });

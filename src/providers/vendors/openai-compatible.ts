@@ -1,9 +1,10 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 
 /** Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give. */
 export const openaiCompatible = defineVendor({
   id: 'openai-compatible',
   // The older name is the one that every such server reads.
-  speaks: { chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: true } }) },
+  speaks: { chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: true } }), completions: openaiCompletions() },
 });

@@ -5,6 +5,10 @@ import type { EffortFloor } from '../wire/openai-responses-chat-ask.ts';
 import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
 import { chatUnlessDemanded, type ResponsesDemand } from '../wire/openai-responses-demand.ts';
 import { type NativeQuirks, openaiResponses } from '../wire/openai-responses.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
+import { perCall } from '../wire/per-call.ts';
+import type { Adapter } from '../adapter.ts';
+import { completionsOverChat } from '../bridges/completions-over-chat.ts';
 import { defineVendor } from '../vendor.ts';
 
 /** Reasoning models refuse sampling (developers.openai.com/api/docs/guides/reasoning, 2026-08): dropped, because `model` alone may change (row 62c). */
@@ -52,14 +56,26 @@ export const nativeResponses = {
   ],
 } satisfies NativeQuirks;
 
+/**
+ * Completions as they were before chat, for the few models that have nothing else (developers.openai.com/api/docs/models, 2026-08: announced to
+ * end on 2026-09-28); all others refuse it with a 404. Azure's ids have no dot.
+ */
+export const legacyCompletions = (chat: Adapter, native: Adapter): Adapter => {
+  const bridged = completionsOverChat(chat);
+  return perCall(({ upstreamModel }) => (/-instruct|^babbage-|^davinci-/.test(upstreamModel) ? native : bridged), chat.fault);
+};
+
+const chat = chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere);
+
 export const openai = defineVendor({
   id: 'openai',
   baseUrl: 'https://api.openai.com/v1',
   env: { apiKey: 'OPENAI_API_KEY' },
   speaks: {
-    chat: chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere),
+    chat,
     responses: openaiResponses(nativeResponses),
     compact: responsesCompact(),
+    completions: legacyCompletions(chat, openaiCompletions()),
   },
   counts: { responses: responsesCount() },
 });

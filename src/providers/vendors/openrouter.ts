@@ -1,5 +1,14 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+
+const faults: readonly FaultRule[] = [
+  { status: 403, text: /moderation|flagged/i, kind: 'content_policy' },
+  { status: 502, kind: 'overloaded' },
+  { status: 503, kind: 'overloaded' },
+  { status: 400, text: /token limit reached/i, kind: 'context_length' },
+];
 
 /** openrouter.ai/docs/api/reference/errors-and-debugging, 2026-08. Codes are statuses; 403 tells of moderation. */
 export const openrouter = defineVendor({
@@ -10,12 +19,9 @@ export const openrouter = defineVendor({
   readsCacheMarks: true,
   speaks: {
     chat: openaiChat({
-      faults: [
-        { status: 403, text: /moderation|flagged/i, kind: 'content_policy' },
-        { status: 502, kind: 'overloaded' },
-        { status: 503, kind: 'overloaded' },
-        { status: 400, text: /token limit reached/i, kind: 'context_length' },
-      ],
+      faults,
     }),
+    // openrouter.ai/docs/api/api-reference/completions, 2026-08: the prompt is a string.
+    completions: openaiCompletions({ onePrompt: true, faults }),
   },
 });

@@ -1,5 +1,14 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+
+const faults: readonly FaultRule[] = [
+  { code: /^(30001|30011)$/, kind: 'quota' },
+  { code: /^20012$/, kind: 'unknown_model' },
+  { code: /^(50603|50505)$/, kind: 'overloaded' },
+  { code: /^20015$/, text: /length|max_seq_len|token/i, kind: 'context_length' },
+];
 
 /** docs.siliconflow.cn/cn/api-reference/chat-completions and /cn/faqs/error-code, 2026-08. Codes are numbers beside a message. */
 export const siliconflow = defineVendor({
@@ -9,12 +18,9 @@ export const siliconflow = defineVendor({
   speaks: {
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
-      faults: [
-        { code: /^(30001|30011)$/, kind: 'quota' },
-        { code: /^20012$/, kind: 'unknown_model' },
-        { code: /^(50603|50505)$/, kind: 'overloaded' },
-        { code: /^20015$/, text: /length|max_seq_len|token/i, kind: 'context_length' },
-      ],
+      faults,
     }),
+    // docs.siliconflow.cn/cn/userguide/guides/fim, 2026-08
+    completions: openaiCompletions({ onePrompt: true, faults }),
   },
 });

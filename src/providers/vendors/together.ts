@@ -1,5 +1,12 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+
+const faults: readonly FaultRule[] = [
+  { status: 422, text: /tokens.{0,40}(exceed|must be)/i, kind: 'context_length' },
+  { code: /^(credit_limit|payment_required)$/, kind: 'quota' },
+];
 
 /** docs.together.ai/reference/chat-completions and /docs/error-codes, 2026-08. */
 export const together = defineVendor({
@@ -9,10 +16,9 @@ export const together = defineVendor({
   speaks: {
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
-      faults: [
-        { status: 422, text: /tokens.{0,40}(exceed|must be)/i, kind: 'context_length' },
-        { code: /^(credit_limit|payment_required)$/, kind: 'quota' },
-      ],
+      faults,
     }),
+    // docs.together.ai/reference/completions, 2026-08: the prompt is a string.
+    completions: openaiCompletions({ onePrompt: true, faults }),
   },
 });

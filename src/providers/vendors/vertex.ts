@@ -1,11 +1,12 @@
 import { googleCredentials, tokenAuthorizer } from '../google-token.ts';
-import type { Adapter, Call } from '../adapter.ts';
+import type { Adapter } from '../adapter.ts';
 import { messagesOverChat } from '../bridges/messages-over-chat.ts';
 import type { MessagesHost } from '../wire/anthropic-messages-ask.ts';
 import { anthropicNative } from '../wire/anthropic-native.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { isObject, parse } from '../wire/json.ts';
+import { perCall } from '../wire/per-call.ts';
 import { bearer, defineVendor } from '../vendor.ts';
 
 /** Access tokens as `gcloud auth print-access-token` prints them; other words are keys of express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode, 2026-08). */
@@ -21,18 +22,14 @@ const onVertex = {
 
 /** Each publisher's models speak as they do at home. */
 function byPublisher(claude: Adapter, gemini: Adapter): Adapter {
-  const of = (call: Call): Adapter => (call.upstreamModel.startsWith('claude-') ? claude : gemini);
-  return {
-    ask: (call) => of(call).ask(call),
-    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
-    stream: (call) => of(call).stream(call),
-    collect: (call) => of(call).collect(call),
-    fault(status, headers, reply) {
+  return perCall(
+    (call) => (call.upstreamModel.startsWith('claude-') ? claude : gemini),
+    (status, headers, reply) => {
       // Google refuses in its own words whosever model was asked for; a publisher's words mark themselves.
       const body = parse(reply);
       return (isObject(body) && body['type'] === 'error' ? claude : gemini).fault(status, headers, reply);
     },
-  };
+  );
 }
 
 /**

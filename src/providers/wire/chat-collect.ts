@@ -94,7 +94,7 @@ export class ChatCollector implements StreamCollector {
 }
 
 /** Texts and lists grow, objects are merged (logprobs), anything else is replaced; `role` and null say nothing new. */
-function joined(before: unknown, value: unknown): unknown {
+export function joined(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined) return before ?? null;
   if (typeof before === 'string' && typeof value === 'string')
     return before === 'assistant' && value === 'assistant' ? before : before + value;

@@ -1,5 +1,6 @@
 import type { Adapter, Call } from '../adapter.ts';
 import { isObject, listOf } from './json.ts';
+import { perCall } from './per-call.ts';
 
 /** Models that call functions on `/responses` only, while they reason. */
 export interface ResponsesDemand {
@@ -12,14 +13,7 @@ export interface ResponsesDemand {
 
 /** The one adapter or the other, for each call: `/responses` where the vendor demands it, and only there. */
 export function chatUnlessDemanded(chat: Adapter, responses: Adapter, demands: readonly ResponsesDemand[]): Adapter {
-  const of = (call: Call): Adapter => (isDemanded(call, demands) ? responses : chat);
-  return {
-    ask: (call) => of(call).ask(call),
-    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
-    stream: (call) => of(call).stream(call),
-    collect: (call) => of(call).collect(call),
-    fault: chat.fault,
-  };
+  return perCall((call) => (isDemanded(call, demands) ? responses : chat), chat.fault);
 }
 
 function isDemanded({ body, upstreamModel }: Call, demands: readonly ResponsesDemand[]): boolean {

@@ -1,0 +1,114 @@
+import type { Principal } from '../accounts/principal.ts';
+import { editBytes, jsonText } from '../base/json-edit.ts';
+import { refuse } from '../base/refusal.ts';
+import type { ClientFormat } from '../gateway/client-format.ts';
+import type { ClientRequest } from '../gateway/request.ts';
+import { usageText } from '../providers/wire/chat-usage.ts';
+import { checkStop, checkStreamOptions, choicesMax } from './chat.ts';
+import { type Body, optionalBoolean, optionalInteger, optionalNumber, optionalObject, refuseType, requiredString } from './check.ts';
+import { chatEnvelope } from './errors.ts';
+import { limitHeaders } from './limit-headers.ts';
+
+const bestOfMax = 20;
+const promptsMax = 2_048;
+/** OpenAI's is 5; other vendors tell more. */
+const logprobsMax = 20;
+
+/** How a text completion ends. */
+export const completionsFormat: ClientFormat = {
+  done: 'data: [DONE]\n\n',
+  keepAlive: ': keep-alive\n\n',
+  errorEvent: chatEnvelope.event,
+  limitHeaders,
+  counted: {
+    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: usageText(quantities) }]),
+    event(request, created, quantities) {
+      const head = `{"id":${jsonText(request.answerId)},"object":"text_completion","created":${created},"model":${jsonText(request.model)}`;
+      return `data: ${head},"choices":[],"usage":${usageText(quantities)}}\n\n`;
+    },
+  },
+};
+
+/** POST /v1/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+export function parseCompletion(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
+  const model = requiredString(body, 'model');
+  const prompts = checkPrompt(body['prompt']);
+  const stream = optionalBoolean(body, 'stream') ?? false;
+  const streamOptions = checkStreamOptions(body, stream);
+  const answers = checkAnswers(body, stream);
+  checkSampling(body);
+  return {
+    id,
+    principal,
+    capability: 'completions',
+    model,
+    body,
+    bytes,
+    stream,
+    includeUsage: streamOptions?.['include_usage'] === true,
+    choices: prompts * answers,
+    outputTokensAsked: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
+    outputParam: 'max_tokens',
+    media: new Map(),
+    mediaCount: 0,
+    mediaBytes: 0,
+    text: () => textOf(body['prompt']),
+    answerId: `cmpl-${id.slice(4)}`,
+  };
+}
+
+const isToken = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+
+/** How many prompts there are: a text, tokens, or a list of either. */
+function checkPrompt(prompt: unknown): number {
+  if (prompt === undefined || prompt === null) refuse('missing_parameter', { param: 'prompt' });
+  if (typeof prompt === 'string') return 1;
+  if (!Array.isArray(prompt)) refuseType('prompt', 'a string or an array', prompt);
+  if (prompt.length === 0) refuse('invalid_value', { param: 'prompt', why: 'at least one prompt is needed.' });
+  const [first] = prompt;
+  if (isToken(first)) {
+    const wrong = prompt.findIndex((token) => !isToken(token));
+    if (wrong >= 0) refuseType(`prompt[${wrong}]`, 'a token', prompt[wrong]);
+    return 1;
+  }
+  if (prompt.length > promptsMax)
+    refuse('out_of_range', { param: 'prompt', expected: `of at most ${promptsMax} prompts`, got: prompt.length });
+  for (const [i, one] of prompt.entries()) {
+    if (typeof one === typeof first && (typeof one === 'string' || (Array.isArray(one) && one.length > 0 && one.every(isToken)))) continue;
+    refuseType(`prompt[${i}]`, typeof first === 'string' ? 'a string' : 'a string or an array of tokens', one);
+  }
+  return prompt.length;
+}
+
+/** How many answers are written for each prompt: of `best_of` only `n` are told, but all are paid for. */
+function checkAnswers(body: Body, stream: boolean): number {
+  const n = optionalInteger(body, 'n', 1, choicesMax) ?? 1;
+  const bestOf = optionalInteger(body, 'best_of', 1, bestOfMax) ?? n;
+  if (bestOf < n) refuse('invalid_value', { param: 'best_of', why: `it must not be less than 'n', which is ${n}.` });
+  if (stream && bestOf > n)
+    refuse('invalid_value', { param: 'best_of', why: "the best answer is not known while it is streamed; it must equal 'n'." });
+  return bestOf;
+}
+
+function checkSampling(body: Body): void {
+  optionalNumber(body, 'temperature', 0, 2);
+  optionalNumber(body, 'top_p', 0, 1);
+  optionalNumber(body, 'frequency_penalty', -2, 2);
+  optionalNumber(body, 'presence_penalty', -2, 2);
+  optionalInteger(body, 'logprobs', 0, logprobsMax);
+  optionalInteger(body, 'seed', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  optionalObject(body, 'logit_bias');
+  optionalBoolean(body, 'echo');
+  checkStop(body);
+  const { suffix } = body;
+  if (suffix !== undefined && suffix !== null && typeof suffix !== 'string') refuseType('suffix', 'a string', suffix);
+}
+
+/** A word for each token that came as a number: it is counted, never sent. */
+const tokenWord = ' a';
+
+function textOf(prompt: unknown): string {
+  if (typeof prompt === 'string') return prompt;
+  if (typeof prompt === 'number') return tokenWord;
+  return Array.isArray(prompt) ? prompt.map(textOf).join('') : '';
+}
