@@ -11,6 +11,7 @@ import { buildSnapshot, type Serves } from './catalog/build-snapshot.ts';
 import type { Configuration } from './catalog/configuration.ts';
 import { catalogTopic, load, record } from './catalog/recording.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
+import { speaksOf } from './gateway/kinds.ts';
 import { Lanes } from './gateway/lanes.ts';
 import { type GatewayLimits, gatewayLimits, type Parts } from './gateway/parts.ts';
 import { StreamWatch } from './gateway/stream-watch.ts';
@@ -18,8 +19,8 @@ import { postControl } from './http/control.ts';
 import { openServer, serverLimits } from './http/server.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
-import { openTill } from './ledger/till.ts';
 import { tillMetrics } from './ledger/stats.ts';
+import { openTill } from './ledger/till.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
 import { migrations } from './migrations.ts';
 import { vendors } from './providers/index.ts';
@@ -36,8 +37,8 @@ import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { recordColumns } from './usage/record.ts';
 
-/** What can be sold today: a vendor that speaks chat sells chat models. */
-export const serves: Serves = (vendor, kind) => kind === 'chat' && vendors.get(vendor)?.speaks.chat !== undefined;
+/** What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells models that do. */
+export const serves: Serves = (vendor, kind) => speaksOf(kind, vendors.get(vendor)?.speaks ?? {});
 
 export interface GatewayOptions {
   readonly databaseUrl: string;
@@ -71,13 +72,14 @@ const drainMs = 25_000;
 /** Wires the rooms in the order of the floors, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const log = openLog(options.logLevel, systemClock);
+  // Before anything is read or migrated: another server may be at work on the file.
+  const sole = holdSole(options.databaseUrl);
   const database = await open(options.databaseUrl, {
     procedures: ledgerProcedures,
     ...(options.sqliteThread === undefined ? {} : { thread: { entry: options.sqliteThread } }),
   });
   await migrate(database, migrations);
   // Alone on a SQLite file: whatever a crashed server held is back before the first request.
-  const sole = holdSole(options.databaseUrl);
   if (sole !== undefined) await releaseAllProcesses(database);
   const sealer = openSealer(options.masterKey);
   const recorded = options.configuration && (await record(database, options.configuration, sealer, systemClock));

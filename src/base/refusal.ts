@@ -14,6 +14,7 @@ export const refusals = {
     ...badRequest,
     message: "The model '{model}' does not accept {content} input ('{param}'). It accepts: {accepted}.",
   },
+  wrong_endpoint: { ...badRequest, message: "The model '{model}' is of the kind '{kind}': ask it at {endpoint}." },
   malformed_json: { ...badRequest, message: 'We could not parse the JSON body of your request: {why}' },
   wrong_content_type: { ...badRequest, message: "Unsupported content type '{got}'. Send the body as application/json." },
   malformed_request: { ...badRequest, message: 'We could not read your request: it is not HTTP as we understand it.' },

@@ -177,10 +177,11 @@ function amountOf(quantity: number, exact: bigint, scale: bigint): Nano {
   return divideUp(BigInt(Math.round(quantity * 1e6)) * exact, scale * million);
 }
 
-/** Input beside text, and whether more than text may come back. */
+/** Input beside text, whether more than text may come back, and how many units of request it is at most (1 unless said). */
 export interface Media {
   readonly inputTokens: number;
   readonly output: boolean;
+  readonly requests?: number | undefined;
 }
 
 const textOnly: Media = { inputTokens: 0, output: false };
@@ -205,7 +206,9 @@ export function outputTokensFor(tariff: Tariff, money: Nano, textTokens: number,
 }
 
 function inputCost(most: Dearest, textTokens: number, media: Media): bigint {
-  return BigInt(textTokens) * most.text + BigInt(media.inputTokens) * most.anyInput + most.request;
+  const { inputTokens: mediaTokens, requests } = media;
+  const request = requests === undefined ? most.request : BigInt(requests) * most.request;
+  return BigInt(textTokens) * most.text + BigInt(mediaTokens) * most.anyInput + request;
 }
 
 function outputRate(most: Dearest, media: Media): bigint {

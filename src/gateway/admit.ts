@@ -3,7 +3,9 @@ import { refuse } from '../base/refusal.ts';
 import { type Media, outputTokensFor, worstCase } from '../catalog/price.ts';
 import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { Overrun, Pass } from '../limits/contract.ts';
+import { countQuestion, countTokens } from './count.ts';
 import type { Parts } from './parts.ts';
+import { endpointFor, kindsFor } from './kinds.ts';
 import type { ClientRequest } from './request.ts';
 
 /** Tokens that one image, sound or file is taken for until the vendor has counted. */
@@ -34,8 +36,10 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   refuseUnacceptable(offer, request);
   const { model, group } = offer;
-  const textTokens = Math.ceil((request.bytes.length - request.mediaBytes) / bytesPerToken);
-  const media = request.mediaCount === 0 ? noMedia : { inputTokens: request.mediaCount * tokensPerMedium, output: false };
+  const textTokens = request.textTokensMax ?? Math.ceil((request.bytes.length - request.mediaBytes) / bytesPerToken);
+  const { mediaCount, units: requests } = request;
+  const media =
+    mediaCount === 0 && requests === undefined ? noMedia : { inputTokens: mediaCount * tokensPerMedium, output: false, requests };
   const inputTokens = textTokens + media.inputTokens;
   const outputTokens = (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
   const entered = parts.limiter.enter(
@@ -47,8 +51,10 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
   return { offer, textTokens, media, outputTokens, pass: entered };
 }
 
-/** What this model takes no matter how it is asked. */
+/** What this model is for, and what it takes no matter how it is asked. */
 export function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
+  if (!kindsFor[request.capability].includes(model.kind))
+    refuse('wrong_endpoint', { model: model.id, kind: model.kind, endpoint: endpointFor[model.kind], param: 'model' });
   const { outputTokensAsked: asked, outputParam: param } = request;
   if (param !== undefined && asked !== undefined && model.outputTokensMax !== undefined && asked > model.outputTokensMax) {
     refuse('out_of_range', { param, expected: `<= ${model.outputTokensMax} for the model '${model.id}'`, got: asked });
@@ -74,6 +80,13 @@ export class LimitReached extends Error {
     this.overrun = reached;
     this.requested = requested;
   }
+}
+
+/** The input's text, counted: the quick estimate of an admission is generous. What came as tokens was counted by the client. */
+export async function countedText({ textTokens }: Admitted, request: ClientRequest): Promise<number> {
+  const text = request.text();
+  if (request.choices > 0) return countQuestion(text);
+  return text === '' ? textTokens : countTokens(text);
 }
 
 /** What so many tokens of output would cost this admission at worst, input included. */

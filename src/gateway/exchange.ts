@@ -27,7 +27,7 @@ export class Exchange implements Running, Watched {
   firstByteMs: number | undefined;
   attempts = 0;
   candidate: Candidate | undefined;
-  attempt: Attempt | undefined;
+  attempt: Pick<Attempt, 'finish'> | undefined;
   /** What the stream to the client has told so far. */
   meter: StreamMeter | undefined;
   wrote = false;

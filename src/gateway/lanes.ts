@@ -1,7 +1,7 @@
 import type { Capability } from '../base/capability.ts';
 import type { Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
-import type { Adapter, Authorize, Inquiry, Means, Vendor } from '../providers/adapter.ts';
+import type { Adapter, Authorize, Inquiry, Means, Vendor, WholeAdapter } from '../providers/adapter.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
@@ -12,7 +12,7 @@ export interface Lane {
   readonly sign: Readonly<Record<string, string>>;
   /** Only where `sign` is not proof enough. */
   readonly authorize: Authorize | undefined;
-  adapter(capability: Capability): Adapter | undefined;
+  adapter(capability: Capability): Adapter | WholeAdapter | undefined;
   /** Where the vendor counts the tokens of such a request. */
   counter(capability: Capability): Inquiry | undefined;
   /** Where an adapter's path lies under this channel's base URL. */
@@ -54,12 +54,13 @@ export class Lanes {
       throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
     const upstream = new Upstream(vendor.home?.(baseUrl, channel.secret) ?? baseUrl, this.#limits);
     const adapters = adaptersOf(vendor);
+    const counts: Readonly<Partial<Record<Capability, Inquiry>>> = vendor.counts ?? {};
     const lane: Lane = {
       upstream,
       sign: vendor.sign(channel.secret),
       authorize: vendor.authorizer?.(channel.secret, this.#means),
       adapter: (capability) => adapters[capability],
-      counter: (capability) => vendor.counts?.[capability],
+      counter: (capability) => counts[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
     };
     this.#lanes.set(channel.name, { channel, lane });

@@ -14,7 +14,7 @@ export interface ClientRequest {
   readonly headers?: IncomingHttpHeaders;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** How many answers are asked for: `n`. */
+  /** How many answers are asked for: `n`. 0: nothing is written, the answer is vectors or scores. */
   readonly choices: number;
   readonly outputTokensAsked: number | undefined;
   /** The name of the parameter that said so. Undefined where every request must say one: then more than the model can write is no mistake. */
@@ -24,7 +24,11 @@ export interface ClientRequest {
   /** How many pieces of media there are, and how many of the body's bytes they take: they are not text to be counted. */
   readonly mediaCount: number;
   readonly mediaBytes: number;
-  /** Everything in it that a model reads as text, for counting. */
+  /** The most tokens that its text can be, where the body's length does not tell: it came as tokens, or is read more than once. */
+  readonly textTokensMax?: number;
+  /** The most units that it can be charged for, where the price is for one and it may be several. */
+  readonly units?: number;
+  /** Everything in it that a model reads as text, for counting. Empty where it came as tokens. */
   text(): string;
   /** Id of the answer, in the form of its endpoint. */
   readonly answerId: string;

@@ -3,8 +3,7 @@ import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
 import type { LimitWindow, Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
-import { type Admitted, worstCaseOf } from './admit.ts';
-import { countQuestion } from './count.ts';
+import { type Admitted, countedText, worstCaseOf } from './admit.ts';
 import type { Parts } from './parts.ts';
 import { firstSlice, Purse } from './purse.ts';
 import type { ClientRequest } from './request.ts';
@@ -36,7 +35,7 @@ async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Adm
     const got = await parts.till.reserve(askFor(request, admitted), leaving.signal);
     if (got !== 'insufficient') return reserved(got, request, admitted);
     // The quick estimate is generous. Before anybody is refused for it, the text is counted.
-    const counted = await countQuestion(request.text());
+    const counted = await countedText(admitted, request);
     if (counted >= admitted.textTokens) refuse('insufficient_quota');
     const precise: Admitted = { ...admitted, textTokens: counted };
     const again = { ...askFor(request, precise), waitedMs: parts.clock.monotonicMs() - sinceMs };

@@ -17,6 +17,7 @@ import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import type { ClientRequest } from './request.ts';
 import { reserve, unavailableRetryMs } from './reserve.ts';
 import { countedAnswer, countedStream, type Ending, outputTokens, settle } from './settle.ts';
+import { attemptWhole } from './whole.ts';
 
 /**
  * The life of a request: admit → reserve → attempt → pump → settle → last byte. Throws a Refusal (or LimitReached) while the client has seen
@@ -116,6 +117,7 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   if (adapter === undefined) throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
   const call = exchange.callFor(candidate, request.stream || purse.canGrow());
+  if (!('stream' in adapter)) return { result: await attemptWhole(exchange, adapter, call, lane), receiver: undefined };
   let receiver: StreamReceiver | undefined;
   const attempt = new Attempt(adapter, call, parts.limits, (self) => {
     receiver = request.stream

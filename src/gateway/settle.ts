@@ -3,7 +3,8 @@ import { costOf, inputTokens, type PriceLine } from '../catalog/price.ts';
 import type { Settled } from '../ledger/contract.ts';
 import type { StreamMeter } from '../providers/adapter.ts';
 import type { RecordValues } from '../usage/record.ts';
-import { countQuestion, countTokens, tokensOfBytes } from './count.ts';
+import { countTokens, tokensOfBytes } from './count.ts';
+import { countedText } from './admit.ts';
 import type { Exchange } from './exchange.ts';
 
 /** How the answer ended, as the usage record tells it. */
@@ -33,7 +34,7 @@ export async function countedStream(exchange: Exchange, { input, outputBytes }: 
 
 async function inputCount(exchange: Exchange): Promise<number> {
   const { request, admitted } = exchange;
-  return (await countQuestion(request.text())) + admitted.media.inputTokens;
+  return (await countedText(admitted, request)) + admitted.media.inputTokens;
 }
 
 const withheld = { delivered: false } as const;

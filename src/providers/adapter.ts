@@ -1,4 +1,4 @@
-import type { Capability } from '../base/capability.ts';
+import type { StreamedCapability, WholeCapability } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
 
@@ -102,6 +102,20 @@ export interface Adapter {
 /** A question that costs nothing and is answered at once: how many tokens a request has. `body` is the client's answer. */
 export type Inquiry = Pick<Adapter, 'ask' | 'read' | 'fault'>;
 
+/** A capability that is always answered as a whole. */
+export interface WholeAdapter extends Inquiry {
+  /** Where the vendor takes less at a time than clients send: calls that make up this one, and how their answers do. Undefined: this call is one. */
+  readonly parts?: (call: Call) => Parts | undefined;
+}
+
+export interface Parts {
+  readonly calls: readonly Call[];
+  readonly join: (answers: readonly Answer[]) => Answer;
+}
+
+/** What a vendor can be asked, and how. */
+export type Speaks = Readonly<Partial<Record<StreamedCapability, Adapter> & Record<WholeCapability, WholeAdapter>>>;
+
 export function isFault(result: Answer | Fault): result is Fault {
   return 'kind' in result;
 }
@@ -150,9 +164,9 @@ export interface Vendor {
   readonly place?: (prefix: string, path: string, upstreamModel: string) => string;
   /** Environment variables that make a channel when there is no configuration. */
   readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
-  readonly speaks: Readonly<Partial<Record<Capability, Adapter>>>;
+  readonly speaks: Speaks;
   /** Its chat takes Anthropic's `cache_control` on parts, messages and tools. */
   readonly readsCacheMarks?: boolean;
   /** Counts the tokens of a request to this capability. */
-  readonly counts?: Readonly<Partial<Record<Capability, Inquiry>>>;
+  readonly counts?: Readonly<Partial<Record<StreamedCapability, Inquiry>>>;
 }

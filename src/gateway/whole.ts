@@ -1,0 +1,51 @@
+import { assert } from '../base/assert.ts';
+import type { Answer, Call, WholeAdapter } from '../providers/adapter.ts';
+import { Attempt, type AttemptResult } from './attempt.ts';
+import type { Exchange } from './exchange.ts';
+import type { Lane } from './lanes.ts';
+
+/** Parts of one request that are with the vendor at the same time, at most. */
+const partsAtOnce = 8;
+
+const noStream = (): never => {
+  throw new Error('a whole answer is no stream');
+};
+
+/** One attempt on one channel at what is answered as a whole: in one call, or in as many as the vendor needs. The first part that fails ends them all. */
+export async function attemptWhole(exchange: Exchange, adapter: WholeAdapter, call: Call, lane: Lane): Promise<AttemptResult> {
+  const parts = adapter.parts?.(call);
+  const calls = parts?.calls ?? [call];
+  const waiting = calls.entries();
+  const running = new Set<Attempt>();
+  const answers: Answer[] = [];
+  let ended: AttemptResult | undefined;
+  const finish = (result: AttemptResult): void => {
+    ended ??= result;
+    for (const attempt of running) attempt.finish(result);
+  };
+  const ask = async (): Promise<void> => {
+    for (const [i, part] of waiting) {
+      if (ended !== undefined) return;
+      const attempt = new Attempt(adapter, part, exchange.parts.limits, noStream);
+      attempt.start(lane);
+      running.add(attempt);
+      const result = await attempt.result;
+      running.delete(attempt);
+      if (result.kind === 'answer') answers[i] = result.answer;
+      else finish(result);
+    }
+  };
+  exchange.attempt = { finish };
+  try {
+    await Promise.all(Array.from({ length: Math.min(partsAtOnce, calls.length) }, ask));
+  } catch (error) {
+    finish({ kind: 'left' });
+    throw error;
+  } finally {
+    exchange.attempt = undefined;
+  }
+  if (ended !== undefined) return ended;
+  const [first] = answers;
+  assert(first !== undefined, 'a call has an answer or a fault');
+  return { kind: 'answer', answer: parts === undefined ? first : parts.join(answers) };
+}
