@@ -1,6 +1,9 @@
 import { ownFormats, vendors } from './vendors.ts';
 
-interface SimModel {
+/** What a model may be able to do; `thinks`: it tells its thoughts when it is asked to think. */
+export type Skill = 'image' | 'tools' | 'schema' | 'thinks';
+
+export interface SimModel {
   readonly id: string;
   readonly vendor: string;
   readonly ownedBy: string;
@@ -11,10 +14,13 @@ interface SimModel {
   readonly outputMax: number;
   /** Yuan per million tokens: input, input from the vendor's cache, output. */
   readonly prices: readonly [number, number, number];
-  readonly sees: boolean;
+  readonly skills: ReadonlySet<Skill>;
 }
 
-/** A handful of models across the vendors, at list prices of November 2026, US dollars at 7.1 yuan. */
+/**
+ * At least one model of each vendor, at list prices of November 2026, US dollars at 7.1 yuan; one's own servers at the price of electricity.
+ * All call tools and follow a schema, but for those with a `-`; what else one can do stands at the end.
+ */
 const table = `
   gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image
   gpt-4o-mini           openai      openai    =                           128000   16384   1.065 0.5325   4.26 image
@@ -33,13 +39,29 @@ const table = `
   grok-4.3              xai         xai       =                          1000000   30000   8.875 1.42    17.75 image
   llama-3.3-70b         groq        meta      llama-3.3-70b-versatile     131072   32768   4.189 4.189    5.609 text
   openai/gpt-oss-120b   openrouter  openai    =                           131072   65536   1.065 0.5325   4.26 text
+  hunyuan-turbos-latest hunyuan     hunyuan   =                            32000   16000   0.8   0.8      2    text
+  hunyuan-t1-latest     hunyuan     hunyuan   =                            92000   64000   1     1        4    text
+  llama-4-maverick      together    meta      meta-llama/Llama-4-Maverick 524288   32768   1.917 1.917    6.035 image
+  openai/gpt-oss-20b    fireworks   openai    accounts/fireworks/models/gpt-oss-20b 131072 32768 0.497 0.497 2.13 text
+  sonar                 perplexity  perplexity =                          128000    8192   7.1   7.1      7.1  image
+  sonar-reasoning-pro   perplexity  perplexity =                          128000    8192  14.2  14.2     56.8  image
+  qwen-3-235b-thinking  cerebras    qwen      qwen-3-235b-a22b-thinking-2507 131072 65536  4.26  4.26     8.52 text
+  DeepSeek-R1           huggingface deepseek  deepseek-ai/DeepSeek-R1     131072   32768   3.905 3.905   15.3  text
+  Qwen3-VL-32B          siliconflow qwen      Qwen/Qwen3-VL-32B-Instruct  262144   32768   1     1        4    image
+  gemma3                ollama      google    =                           131072    8192   0.1   0.1      0.1  image
+  qwen3-8b              vllm        qwen      Qwen/Qwen3-8B               131072    8192   0.1   0.1      0.1  text
+  gemma-3-4b            llamacpp    google    gemma-3-4b-it               131072    8192   0.1   0.1      0.1  image
 `;
 
-const models: readonly SimModel[] = table.trim().split('\n').map(readRow);
+const skills: readonly Skill[] = ['image', 'tools', 'schema', 'thinks'];
+const usual: readonly Skill[] = ['tools', 'schema'];
+
+export const models: readonly SimModel[] = table.trim().split('\n').map(readRow);
 
 function readRow(line: string): SimModel {
   const [id = '', vendor = '', ownedBy = '', upstream = '', ...rest] = line.trim().split(/\s+/);
-  const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = rest.map(Number);
+  const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = rest.slice(0, 5).map(Number);
+  const words = new Set(rest.slice(5));
   return {
     id,
     vendor,
@@ -48,7 +70,7 @@ function readRow(line: string): SimModel {
     context,
     outputMax,
     prices: [input, cached, output],
-    sees: rest[5] === 'image',
+    skills: new Set(skills.filter((skill) => words.has(skill) || (usual.includes(skill) && !words.has(`-${skill}`)))),
   };
 }
 
@@ -84,35 +106,47 @@ export const demoScenarios: readonly string[] = [
   'sim-empty',
 ];
 
-/** The configuration of a gateway whose every vendor is the simulator at `simUrl`: the YAML text of a configuration file. */
-export function simConfig(simUrl: string): string {
+/**
+ * The configuration of a gateway whose every vendor is the simulator at `simUrl`: the YAML text of a configuration file. With `scenarios` each
+ * model is sold once more with each of them, as `model+sim-…`, in a channel of its own.
+ */
+export function simConfig(simUrl: string, scenarios: readonly string[] = []): string {
   const sold = [...new Set(models.map(({ vendor }) => vendor))];
+  const played = models.flatMap((model) =>
+    scenarios.map((scenario) => ({ ...model, id: `${model.id}+${scenario}`, upstream: `${model.upstream}+${scenario}` })),
+  );
   return [
     'groups:',
     '  - { name: default, price_multiplier: 1.0 }',
     'models:',
-    ...models.map(modelLine),
+    ...[...models, ...played].map(modelLine),
     ...demoScenarios.map(
       (id) => `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
     ),
     'channels:',
-    ...sold.flatMap((vendor) => channelLines(vendor, simUrl)),
+    ...sold.map((vendor) =>
+      channelLine(
+        `sim-${vendor}`,
+        models.filter((model) => model.vendor === vendor),
+        vendor,
+        simUrl,
+      ),
+    ),
+    ...played.map((model) => channelLine(model.id, [model], model.vendor, simUrl)),
     ...scenarioChannels(simUrl),
     '',
   ].join('\n');
 }
 
-function modelLine({ id, ownedBy, context, outputMax, prices: [input, cached, output], sees }: SimModel): string {
-  const modalities = `{ in: [text${sees ? ', image' : ''}], out: [text] }`;
+function modelLine({ id, ownedBy, context, outputMax, prices: [input, cached, output], skills: can }: SimModel): string {
+  const modalities = `{ in: [text${can.has('image') ? ', image' : ''}], out: [text] }`;
   const price = `{ input: ${input}, cached_input: ${cached}, output: ${output} }`;
   return `  - { id: ${id}, owned_by: ${ownedBy}, kind: chat, context: ${context}, max_output: ${outputMax}, modalities: ${modalities}, price: ${price} }`;
 }
 
-function channelLines(vendor: string, simUrl: string): string[] {
-  const listed = models.filter((model) => model.vendor === vendor).map(({ id, upstream }) => `{ id: ${id}, upstream: ${upstream} }`);
-  return [
-    `  - { name: sim-${vendor}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: sk-sim-${vendor}, groups: [default], models: [${listed.join(', ')}] }`,
-  ];
+function channelLine(name: string, listed: readonly SimModel[], vendor: string, simUrl: string): string {
+  const sold = listed.map(({ id, upstream }) => `{ id: ${id}, upstream: ${upstream} }`).join(', ');
+  return `  - { name: ${name}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: sk-sim-${vendor}, groups: [default], models: [${sold}] }`;
 }
 
 /**
