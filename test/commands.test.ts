@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -62,6 +62,25 @@ describe('what an operator got wrong ends the command with one line and exit cod
     expect(said).toEqual([expect.stringMatching(words)]);
     expect(code).toBe(1);
   });
+});
+
+test('a second gateway on the same folder is told who serves it and what to do; commands work beside the first', async () => {
+  const first = spawn(process.execPath, [entry, 'serve', '--data', 'shared', '--port', '0', '--json'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const gone = new Promise((resolve) => first.once('exit', resolve));
+  try {
+    await new Promise((resolve) => first.stdout.once('data', resolve));
+    const { code, errors } = await tollgate(['serve', '--data', 'shared', '--port', '0']);
+    expect(errors).toMatch(/another gateway serves from .*shared.tollgate\.db.*--data.*PostgreSQL \(DATABASE_URL\)\n$/);
+    expect(code).toBe(1);
+    expect(await tollgate(['check', '--data', 'shared'])).toEqual({ code: 0, errors: '' });
+  } finally {
+    first.kill();
+    await gone;
+  }
 });
 
 test('a gateway under another master key than its channels were sealed with says so', async () => {

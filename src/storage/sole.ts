@@ -1,5 +1,6 @@
 import { DatabaseError } from './database.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
+import { isLocked } from './sqlite-errors.ts';
 
 /** Held for as long as this process lives; the operating system lets go of it when the process dies, however it dies. */
 export interface Sole {
@@ -7,8 +8,9 @@ export interface Sole {
 }
 
 /**
- * Proves that no other server works on the SQLite database of this address: an exclusive lock on a second file beside it.
- * Undefined when another server lives, and for a database in memory, which nobody else can reach.
+ * Proves that no other server works on the SQLite database of this address: an exclusive lock on a second file beside it. Throws a
+ * `DatabaseError` that tells the operator what to do when another one does. Undefined for a database in memory, which nobody else can reach,
+ * and for PostgreSQL, which is made for many.
  */
 export function holdSole(url: string): Sole | undefined {
   const path = url.slice('sqlite:'.length);
@@ -19,8 +21,7 @@ export function holdSole(url: string): Sole | undefined {
     connection.execute({ sql: 'BEGIN EXCLUSIVE', params: [] });
   } catch (error) {
     connection.close();
-    if (error instanceof DatabaseError && error.kind === 'busy') return undefined;
-    throw error;
+    throw isLocked(error) ? new DatabaseError('busy', occupied(path), { cause: error }) : error;
   }
   return {
     release() {
@@ -29,4 +30,8 @@ export function holdSole(url: string): Sole | undefined {
       connection.close();
     },
   };
+}
+
+function occupied(path: string): string {
+  return `another gateway serves from ${path}, and on SQLite there is one at a time. Stop it, or name another folder with --data; for several gateways on one database use PostgreSQL (DATABASE_URL)`;
 }
