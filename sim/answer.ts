@@ -17,7 +17,9 @@ export interface Choice {
   readonly reasoning: readonly string[];
   readonly text: readonly string[];
   readonly calls: readonly ToolCall[];
-  readonly finish: 'stop' | 'length' | 'tool_calls';
+  readonly finish: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+  /** The stop sequence that ended it. */
+  readonly stop?: string;
 }
 
 /** Tokens. `completion` includes `reasoning`, `prompt` includes `cached`. */
@@ -45,6 +47,8 @@ export interface Wish {
   readonly reasons: boolean;
   readonly empty: boolean;
   readonly echo: boolean;
+  /** The vendor stops its model after a few words that it should not have said. */
+  readonly filtered: boolean;
   /** Exactly this many tokens of text, if the request allows. */
   readonly tokens: number | undefined;
   readonly usageTold: boolean;
@@ -53,6 +57,8 @@ export interface Wish {
 }
 
 const imageTokens = 85;
+/** Tokens until a filter has seen enough. */
+const filteredAfter = 9;
 
 export function compose(request: ChatRequest, wish: Wish, callId: () => string): Answer {
   const choices = Array.from({ length: request.n }, (_, index) => choose(request, wish, index, callId));
@@ -91,19 +97,22 @@ function choose(request: ChatRequest, wish: Wish, index: number, callId: () => s
     budget -= whole.length + 1;
   }
   if (calls.length > 0) return { reasoning, text: [], calls, finish: cut ? 'length' : 'tool_calls' };
-  const whole =
-    wish.tokens === undefined ? pieces(stopped(words.answer(request, wish.echo, index), request.stop)) : words.filler(wish.tokens);
+  const said = stopped(wish.tokens === undefined ? words.answer(request, wish.echo, index) : '', request.stop);
+  const whole = wish.tokens === undefined ? pieces(said.text) : words.filler(wish.tokens);
+  if (wish.filtered) return { reasoning, text: whole.slice(0, Math.min(budget, filteredAfter)), calls, finish: 'content_filter' };
   const text = whole.slice(0, Math.max(0, budget));
-  return { reasoning, text, calls, finish: text.length < whole.length || cut ? 'length' : 'stop' };
+  if (text.length < whole.length || cut) return { reasoning, text, calls, finish: 'length' };
+  return { reasoning, text, calls, finish: 'stop', ...(said.by !== undefined && { stop: said.by }) };
 }
 
 /** The text up to the first stop sequence, which is not part of it. */
-function stopped(text: string, stop: readonly string[]): string {
-  const ends = stop
-    .filter((s) => s !== '')
-    .map((s) => text.indexOf(s))
-    .filter((at) => at >= 0);
-  return text.slice(0, Math.min(text.length, ...ends));
+function stopped(text: string, stop: readonly string[]): { readonly text: string; readonly by: string | undefined } {
+  let [end, by]: [number, string | undefined] = [text.length, undefined];
+  for (const sequence of stop) {
+    const at = sequence === '' ? -1 : text.indexOf(sequence);
+    if (at >= 0 && at < end) [end, by] = [at, sequence];
+  }
+  return { text: text.slice(0, end), by };
 }
 
 function sum<T>(items: readonly T[], amount: (item: T) => number): number {

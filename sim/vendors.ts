@@ -1,3 +1,4 @@
+import { anthropic } from './anthropic/anthropic.ts';
 import type { Dialect } from './dialect.ts';
 import { azure } from './dialects/azure.ts';
 import { deepseek } from './dialects/deepseek.ts';
@@ -44,7 +45,7 @@ export const vendors: readonly Dialect[] = [
 ];
 
 /** The vendors with a format of their own. */
-export const ownFormats: readonly OwnFormat[] = [];
+export const ownFormats: readonly OwnFormat[] = [anthropic];
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 

@@ -1,0 +1,66 @@
+/** What a Claude takes, by its generation. */
+export interface Claude {
+  readonly outputMax: number;
+  /** How thinking may be asked for. */
+  readonly thinking: readonly ('enabled' | 'adaptive' | 'disabled' | 'between_tools')[];
+  /** `output_config.effort`; empty: not at all. */
+  readonly efforts: readonly string[];
+  /** `temperature`, `top_p` and `top_k`: freely, one of the first two, or at their defaults only. */
+  readonly sampling: 'free' | 'one' | 'defaults';
+  /** The conversation may end with the assistant's words. */
+  readonly prefill: boolean;
+  /** A call may be forced. */
+  readonly forces: boolean;
+  readonly structured: boolean;
+  /** Thoughts are left out of the answer unless `display` asks for them. */
+  readonly silent: boolean;
+  /** Thinks although nobody asks. */
+  readonly alwaysThinks: boolean;
+}
+
+const first: Claude = {
+  outputMax: 4096,
+  thinking: ['disabled'],
+  efforts: [],
+  sampling: 'free',
+  prefill: true,
+  forces: true,
+  structured: false,
+  silent: false,
+  alwaysThinks: false,
+};
+const budgets = { thinking: ['enabled', 'disabled'] } as const;
+const efforts = ['high', 'low', 'max', 'medium'];
+
+/** Rows from the newest: the first one whose version (ten times the number) is reached holds, on top of all the older ones. */
+const generations: readonly (readonly [number, Partial<Claude>])[] = [
+  [30, {}],
+  [35, { outputMax: 8192 }],
+  [37, { outputMax: 128_000, ...budgets }],
+  [40, { outputMax: 64_000 }],
+  [41, { sampling: 'one', structured: true }],
+  [45, { efforts: ['high', 'low', 'medium'] }],
+  [46, { outputMax: 128_000, thinking: ['enabled', 'adaptive', 'disabled'], efforts, prefill: false }],
+  [47, { thinking: ['adaptive', 'disabled'], efforts: [...efforts, 'xhigh'], sampling: 'defaults', silent: true }],
+  [55, { thinking: ['adaptive'], forces: false, alwaysThinks: true }],
+];
+
+const id = /claude-(?:([a-z]+)-(\d)(?:[-.](\d{1,2})(?!\d))?|(\d)(?:[-.](\d))?-([a-z]+))/;
+
+/**
+ * platform.claude.com/docs/en/about-claude/models (overview, whats-new-claude-4-6, 4-7, opus-5-5) and build-with-claude (effort, extended-thinking,
+ * structured-outputs), 2026-11. Other names, the scenarios' own among them, are a Claude that takes what Sonnet 4.5 takes.
+ */
+export function claudeNamed(model: string): Claude {
+  const [, family, major, minor, oldMajor, oldMinor, oldFamily] = id.exec(model) ?? [];
+  const name = family ?? oldFamily ?? '';
+  const young = name === 'fable' || name === 'mythos';
+  const told = Number(major ?? oldMajor ?? 4) * 10 + Number(minor ?? oldMinor ?? ((major ?? oldMajor) ? 0 : 5));
+  const version = young && told > 50 ? 55 : told;
+  const claude: Claude = Object.assign({}, first, ...generations.filter(([from]) => version >= from).map(([, traits]) => traits));
+  if (young && version < 55) return { ...claude, thinking: ['adaptive'], alwaysThinks: true };
+  if (name === 'sonnet' && version >= 55) return { ...claude, thinking: ['adaptive', 'between_tools'], forces: true };
+  if (name === 'haiku' && version >= 55) return { ...claude, thinking: ['adaptive', 'disabled'], forces: true, alwaysThinks: false };
+  if (name === 'opus' && (version === 40 || version === 41)) return { ...claude, outputMax: 32_000 };
+  return claude;
+}
