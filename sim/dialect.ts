@@ -36,6 +36,8 @@ export interface Problem {
   readonly key: string;
   readonly path: string;
   readonly complaint: Complaint | undefined;
+  /** When to come back, where a scenario says so. */
+  readonly retryAfterS?: number | undefined;
 }
 
 /** An answer that needs no model, most of them refusals. */

@@ -34,6 +34,8 @@ export const eventStream = {
 export interface Player {
   readonly refuse: (problem: Problem) => Reply;
   readonly callId: () => string;
+  /** It says when to come back in the words of its refusal, and in no header. */
+  readonly retryInBody?: true;
 }
 
 /** A question that its vendor accepts: the scenario first, then the answer. `blank`: what a refusal may tell of the request. */
@@ -49,9 +51,15 @@ export async function play(
   if (scenario.firstByteMs > 0) await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
   if (scenario.hang) return;
   if (scenario.page !== undefined) return sendPage(response, scenario.page);
-  const problem = (kind: ProblemKind): Problem => ({ ...blank, kind, model: request.model, promptTokens: promptTokens(request) });
+  const problem = (kind: ProblemKind): Problem => ({
+    ...blank,
+    kind,
+    model: request.model,
+    promptTokens: promptTokens(request),
+    retryAfterS: scenario.retryAfterS,
+  });
   if (scenario.refuse !== undefined && (!scenario.once || once.first(JSON.stringify([request.model, request.raw['messages']])))) {
-    return reply(response, player.refuse(problem(scenario.refuse)), scenario.retryAfterS);
+    return reply(response, player.refuse(problem(scenario.refuse)), player.retryInBody ? undefined : scenario.retryAfterS);
   }
   const answer = compose(request, scenario, player.callId);
   const { pieceMs, trouble } = scenario;

@@ -47,7 +47,7 @@ const more = { service_tier: 'standard', inference_geo: 'not_available' };
 const frame = ({ model, id }: Answer): Json => ({ model, id: `msg_01${id.slice(0, 22)}`, type: 'message', role: 'assistant' });
 
 function ending(choice: Choice | undefined): Json {
-  const reasons = { stop: choice?.stop === undefined ? 'end_turn' : 'stop_sequence', length: 'max_tokens', tool_calls: 'tool_use' };
+  const reasons = { stop: choice?.stop === undefined ? 'end_turn' : 'stop_sequence', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' };
   return { stop_reason: reasons[choice?.finish ?? 'stop'], stop_sequence: choice?.stop ?? null, stop_details: null };
 }
 
