@@ -61,7 +61,7 @@ export function atDoor(incoming: IncomingMessage, response: ServerResponse, body
   };
   if (key === undefined && dialect.key !== 'optional') return say(problem);
   if (key !== undefined && wrongKey.test(key)) return say({ ...problem, kind: 'wrong_key' });
-  if (body.includes(`"${fastModel}"`)) {
+  if (body.includes(`"${fastModel}"`) && incoming.url?.includes('/chat/completions') === true) {
     sendFast(response, body);
     return undefined;
   }

@@ -62,6 +62,8 @@ const trouble = (kind: Trouble['kind'], after = piecesBefore, forMs = 0): Partia
 /** The scenarios; README.md says the same in words, and a test holds the two together. */
 const rows: readonly Row[] = [
   { name: /^chat$/, plays: () => ({}) },
+  // Constant and unread on chat (fast.ts); in every other format an answer like any other.
+  { name: /^fast$/, plays: () => ({}) },
   { name: /^slow(?:-(\d+)ms)?$/, plays: ([ms = '1000']) => ({ firstByteMs: Number(ms), pieceMs: Number(ms) / 10 }) },
   {
     name: /^(400|401|402|404|429|500|503)(?:-(\d+)s)?(-once)?$/,

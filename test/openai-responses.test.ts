@@ -185,6 +185,13 @@ test('items may be referred to by their ids', async () => {
   expect(second.output_text).toBeTruthy();
 });
 
+test('the model for load runs answers here as well, whole and streamed', async () => {
+  expect((await client.responses.create({ model: 'sim-fast', input: 'Hello' })).status).toBe('completed');
+  const events: string[] = [];
+  for await (const { type } of await client.responses.create({ model: 'sim-fast', input: 'Hello', stream: true })) events.push(type);
+  expect(events.at(-1)).toBe('response.completed');
+});
+
 test('functions on a model that takes them beside reasoning on /responses only: chat reaches it all the same', async () => {
   const model = 'gpt-5.6-terra';
   const messages = [{ role: 'user' as const, content: 'Call get_weather for Paris.' }];
