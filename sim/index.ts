@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { chat, refuse } from './chat.ts';
+import { completions } from './completions.ts';
 import { askOwn } from './own-format.ts';
 import { bodyBytesKept, RequestLog, type SimRequest } from './request-log.ts';
 import { responses } from './responses.ts';
@@ -68,6 +69,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
   if (own !== undefined) return askOwn(incoming, response, body, own, once);
   if (to === undefined) return index(response, url);
   if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);
+  if (incoming.method === 'POST' && to.path.endsWith('/completions') && (await completions(incoming, response, body, to, once))) return;
   if (incoming.method === 'POST' && to.path === '/responses' && to.dialect.responses !== undefined)
     return responses(incoming, response, body, to, once);
   if (incoming.method === 'POST' && /^\/responses\/(?:input_tokens|compact)$/.test(to.path) && to.dialect.responses === 'all')

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { atDoor, refuse } from './chat.ts';
+import { legacyOf } from './completions-vendors.ts';
+import { completionBody, completionEvents, promptsOf } from './completions-write.ts';
+import { type Json, number } from './json.ts';
+import { eventStream, play } from './play.ts';
+import { readRequest } from './request.ts';
+import { completionComplaint } from './rules/completions.ts';
+import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
+import type { Route } from './vendors.ts';
+import { streamEvents, wholeBody } from './write.ts';
+
+/** What OpenAI writes when nobody says how much. */
+const outputTokensUsual = 16;
+
+/** One request for completions, as its vendor answers it; false when the vendor has no such endpoint. */
+export async function completions(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  { dialect, deployment, path }: Route,
+  once: Once,
+): Promise<boolean> {
+  const legacy = legacyOf(dialect.vendor);
+  if (legacy === undefined || path !== (legacy.path ?? '/completions')) return false;
+  const door = atDoor(incoming, response, body, dialect);
+  if (door === undefined) return true;
+  const { raw, problem } = door;
+  const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
+  const model = withoutScenarios(named);
+  const complaint = completionComplaint(deployment === undefined ? raw : { model: deployment, ...raw }, model, legacy);
+  if (complaint !== undefined) {
+    refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model, complaint });
+    return true;
+  }
+  const request = readRequest(asChat(raw), model);
+  const inStream = dialect.refuseInStream ?? ((refused) => `data: ${JSON.stringify(dialect.refuse(refused).body)}\n\n`);
+  await play(response, request, dialect, { ...scenarioOf(named), reasons: false }, once, problem, {
+    ...eventStream,
+    end: dialect.style.done ? 'data: [DONE]\n\n' : '',
+    events: (answer) => (legacy.asChat === true ? streamEvents(answer, request, dialect) : completionEvents(answer, raw, request, dialect)),
+    whole: (answer) => (legacy.asChat === true ? wholeBody(answer, request, dialect) : completionBody(answer, raw, dialect)),
+    error: inStream,
+  });
+  return true;
+}
+
+/** The same for a model that answers questions: all prompts in one, and an answer for each. */
+function asChat(raw: Json): Json {
+  const prompts = promptsOf(raw);
+  const { prompt: _, suffix: __, echo: ___, best_of: ____, logprobs: _____, ...rest } = raw;
+  return {
+    ...rest,
+    messages: [{ role: 'user', content: prompts.join('\n') }],
+    max_tokens: number(raw['max_tokens']) ?? outputTokensUsual,
+    n: (number(raw['n']) ?? 1) * prompts.length,
+  };
+}
