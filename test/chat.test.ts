@@ -258,8 +258,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
-    const body = JSON.parse(await (await running.post('/v1/chat/completions', { ...hello, max_tokens: 1000 })).text());
+    const answer = await running.post('/v1/chat/completions', { ...hello, max_tokens: 1000 });
+    const body = JSON.parse(await answer.text());
     expect(body).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'length' }] });
+    expect(answer.headers.get('x-tollgate-max-tokens')).toBe(String(body.usage.completion_tokens));
     expect(body.choices[0].message.content).toContain('word word');
     await running.expectBooks();
   });

@@ -205,6 +205,8 @@ async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: 
   const quantities = meter.finished && meter.quantities !== undefined ? meter.quantities : await countedStream(exchange, meter);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
+    // The client set another limit, or none: this is the one that the money was.
+    exchange.reply.header('x-tollgate-max-tokens', String(outputTokens(quantities)));
     return concludeWhole(exchange, { ...answer, quantities }, 'length');
   }
   if (receiver === undefined || meter.outputBytes === 0)
