@@ -10,6 +10,7 @@ import { gemini } from './vendors/gemini.ts';
 import { groq } from './vendors/groq.ts';
 import { huggingface } from './vendors/huggingface.ts';
 import { hunyuan } from './vendors/hunyuan.ts';
+import { jina } from './vendors/jina.ts';
 import { llamacpp } from './vendors/llamacpp.ts';
 import { minimax } from './vendors/minimax.ts';
 import { mistral } from './vendors/mistral.ts';
@@ -25,6 +26,7 @@ import { together } from './vendors/together.ts';
 import { vertex } from './vendors/vertex.ts';
 import { vllm } from './vendors/vllm.ts';
 import { volcengine } from './vendors/volcengine.ts';
+import { voyage } from './vendors/voyage.ts';
 import { xai } from './vendors/xai.ts';
 import { zhipu } from './vendors/zhipu.ts';
 
@@ -53,6 +55,8 @@ const list: readonly Vendor[] = [
   cerebras,
   huggingface,
   siliconflow,
+  voyage,
+  jina,
   ollama,
   vllm,
   llamacpp,

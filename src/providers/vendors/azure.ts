@@ -7,6 +7,7 @@ import { responsesCompact, responsesCount } from '../wire/openai-responses-more.
 import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
 import { effortFloors, functionsElsewhere, legacyCompletions, nativeResponses, reasoningModels } from './openai.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 
 /** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
 const legacyVersion = '2024-10-21';
@@ -47,6 +48,7 @@ export const azure = defineVendor({
     responses: openaiResponses({ ...nativeResponses, faults }),
     compact: responsesCompact(faults),
     completions: legacyCompletions(chat, openaiCompletions({ faults })),
+    embeddings: openaiEmbeddings({ faults }),
   },
   counts: { responses: responsesCount(faults) },
 });

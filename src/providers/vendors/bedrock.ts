@@ -1,7 +1,10 @@
 import type { Authorize, Means } from '../adapter.ts';
 import { AwsSigner, awsKeys } from '../sigv4.ts';
 import { bearer, defineVendor } from '../vendor.ts';
+import { countsOverChat } from '../bridges/count-over-chat.ts';
+import { converseCount } from '../wire/bedrock-converse-count.ts';
 import { bedrockConverse } from '../wire/bedrock-converse.ts';
+import { bedrockEmbeddings, bedrockRerank } from '../wire/bedrock-embeddings.ts';
 
 /** The region stands in the host's name; a private address that does not tell it is taken for the first one. */
 const regionIn = (host: string): string => /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./.exec(host)?.[1] ?? 'us-east-1';
@@ -25,5 +28,6 @@ export const bedrock = defineVendor({
   sign: (secret) => (awsKeys(secret) ? {} : bearer(secret)),
   authorizer,
   readsCacheMarks: true,
-  speaks: { chat: bedrockConverse },
+  speaks: { chat: bedrockConverse, embeddings: bedrockEmbeddings, rerank: bedrockRerank },
+  counts: countsOverChat(converseCount, true),
 });

@@ -2,6 +2,8 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 412, kind: 'quota' },
@@ -18,5 +20,8 @@ export const fireworks = defineVendor({
       faults,
     }),
     completions: openaiCompletions({ faults }),
+    // docs.fireworks.ai/api-reference/creates-an-embedding-vector-representing-the-input-text and /rerank-documents, 2026-08
+    embeddings: openaiEmbeddings({ drop: numbersOnly, faults }),
+    rerank: rerank({ faults }),
   },
 });

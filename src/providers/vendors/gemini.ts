@@ -1,5 +1,8 @@
+import { countsOverChat } from '../bridges/count-over-chat.ts';
 import { geminiChat } from '../wire/gemini.ts';
+import { geminiCount } from '../wire/gemini-count.ts';
 import { defineVendor } from '../vendor.ts';
+import { geminiEmbeddings } from '../wire/gemini-embeddings.ts';
 
 export const gemini = defineVendor({
   id: 'gemini',
@@ -7,5 +10,6 @@ export const gemini = defineVendor({
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
-  speaks: { chat: geminiChat },
+  speaks: { chat: geminiChat, embeddings: geminiEmbeddings },
+  counts: countsOverChat(geminiCount),
 });

@@ -2,8 +2,15 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
 
-const faults: readonly FaultRule[] = [{ code: /^exceed_context_size_error$/, kind: 'context_length' }];
+const faults: readonly FaultRule[] = [
+  { code: /^exceed_context_size_error$/, kind: 'context_length' },
+  // Recorded: an input beyond the batch of an embedding server is a 500, a server that makes no vectors a 501.
+  { status: 500, text: /is too large to process/i, kind: 'context_length' },
+  { status: 501, kind: 'unknown_model' },
+];
 
 /** github.com/ggml-org/llama.cpp tools/server/README.md, 2026-08. `max_tokens` is read by every version. */
 export const llamacpp = defineVendor({
@@ -18,5 +25,7 @@ export const llamacpp = defineVendor({
       faults,
     }),
     completions: openaiCompletions({ faults }),
+    embeddings: openaiEmbeddings({ faults }),
+    rerank: rerank({ faults }),
   },
 });

@@ -1,8 +1,17 @@
 import { completionsAnsweredAsChat, completionsOverChat } from '../bridges/completions-over-chat.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { asksPlainly } from '../wire/openai-completions-ask.ts';
 import { perCall } from '../wire/per-call.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaiModerations } from '../wire/openai-moderations.ts';
+
+const faults: readonly FaultRule[] = [
+  { text: /too large for model with \d+ maximum context length/i, kind: 'context_length' },
+  { code: /^invalid_model$/, kind: 'unknown_model' },
+  { status: 422, kind: 'bad_request' },
+];
 
 const chat = openaiChat({
   // Usage comes on the finish chunk unasked.
@@ -19,10 +28,7 @@ const chat = openaiChat({
     // docs.mistral.ai/capabilities/reasoning, 2026-08
     { member: 'reasoning_effort', but: ['high', 'none'] },
   ],
-  faults: [
-    { text: /too large for model with \d+ maximum context length/i, kind: 'context_length' },
-    { status: 422, kind: 'bad_request' },
-  ],
+  faults,
 });
 
 /** Fill in the middle (docs.mistral.ai/api/endpoint/fim, 2026-08; recorded): asked as completions are, answered as chat is. */
@@ -42,6 +48,8 @@ export const mistral = defineVendor({
   env: { apiKey: 'MISTRAL_API_KEY' },
   speaks: {
     chat,
+    embeddings: openaiEmbeddings({ textOnly: true, rename: { dimensions: 'output_dimension' }, drop: [{ member: 'user' }], faults }),
+    moderations: openaiModerations({ faults }),
     completions: perCall((call) => (call.upstreamModel.startsWith('codestral') && asksPlainly(call) ? fim : bridged), chat.fault),
   },
 });

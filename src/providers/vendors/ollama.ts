@@ -1,6 +1,7 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 
 /** github.com/ollama/ollama docs/openai.md, 2026-08. A base URL without a path means its compatible endpoint. */
 export const ollama = defineVendor({
@@ -12,5 +13,7 @@ export const ollama = defineVendor({
     chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false } }),
     // "prompt currently only accepts a string" (same page).
     completions: openaiCompletions({ onePrompt: true }),
+    // Versions that know no base64 answer in numbers.
+    embeddings: openaiEmbeddings({ textOnly: true }),
   },
 });

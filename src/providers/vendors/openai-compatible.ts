@@ -1,10 +1,19 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaiModerations } from '../wire/openai-moderations.ts';
+import { rerank } from '../wire/rerank.ts';
 
 /** Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give. */
 export const openaiCompatible = defineVendor({
   id: 'openai-compatible',
   // The older name is the one that every such server reads.
-  speaks: { chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: true } }), completions: openaiCompletions() },
+  speaks: {
+    chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: true } }),
+    completions: openaiCompletions(),
+    embeddings: openaiEmbeddings(),
+    moderations: openaiModerations(),
+    rerank: rerank(),
+  },
 });

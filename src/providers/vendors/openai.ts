@@ -10,6 +10,8 @@ import { perCall } from '../wire/per-call.ts';
 import type { Adapter } from '../adapter.ts';
 import { completionsOverChat } from '../bridges/completions-over-chat.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaiModerations } from '../wire/openai-moderations.ts';
 
 /** Reasoning models refuse sampling (developers.openai.com/api/docs/guides/reasoning, 2026-08): dropped, because `model` alone may change (row 62c). */
 const sampling: readonly Dropped[] = [
@@ -76,6 +78,8 @@ export const openai = defineVendor({
     responses: openaiResponses(nativeResponses),
     compact: responsesCompact(),
     completions: legacyCompletions(chat, openaiCompletions()),
+    embeddings: openaiEmbeddings(),
+    moderations: openaiModerations(),
   },
   counts: { responses: responsesCount() },
 });

@@ -2,8 +2,12 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
 
 const faults: readonly FaultRule[] = [
+  // Recorded: an unknown embedding model is a 400.
+  { status: 400, text: /^Model \S+ does not exist$/, kind: 'unknown_model' },
   { status: 403, text: /moderation|flagged/i, kind: 'content_policy' },
   { status: 502, kind: 'overloaded' },
   { status: 503, kind: 'overloaded' },
@@ -23,5 +27,7 @@ export const openrouter = defineVendor({
     }),
     // openrouter.ai/docs/api/api-reference/completions, 2026-08: the prompt is a string.
     completions: openaiCompletions({ onePrompt: true, faults }),
+    embeddings: openaiEmbeddings({ faults }),
+    rerank: rerank({ faults }),
   },
 });

@@ -1,5 +1,16 @@
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { defineVendor } from '../vendor.ts';
+import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
+
+const faults: readonly FaultRule[] = [
+  { code: /^Arrearage$/i, kind: 'quota' },
+  { code: /^(invalid_api_key|InvalidApiKey|AccessDenied(\..*)?)$/, kind: 'credentials' },
+  { code: /^(data_inspection_failed|DataInspectionFailed)$/, kind: 'content_policy' },
+  { code: /^(limit_requests|limit_burst_rate|Throttling(\..*)?)$/, kind: 'rate_limited' },
+  { code: /^(model_not_found|ModelNotFound)$/, kind: 'unknown_model' },
+  { status: 400, text: /Range of input length/i, kind: 'context_length' },
+];
 
 /** Alibaba's Model Studio: help.aliyun.com/zh/model-studio/error-code and alibabacloud notice 724 (`max_tokens` deprecated 2026-05-30, still read). */
 export const qwen = defineVendor({
@@ -7,15 +18,8 @@ export const qwen = defineVendor({
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   env: { apiKey: 'DASHSCOPE_API_KEY' },
   speaks: {
-    chat: openaiChat({
-      faults: [
-        { code: /^Arrearage$/i, kind: 'quota' },
-        { code: /^(invalid_api_key|InvalidApiKey|AccessDenied(\..*)?)$/, kind: 'credentials' },
-        { code: /^(data_inspection_failed|DataInspectionFailed)$/, kind: 'content_policy' },
-        { code: /^(limit_requests|limit_burst_rate|Throttling(\..*)?)$/, kind: 'rate_limited' },
-        { code: /^(model_not_found|ModelNotFound)$/, kind: 'unknown_model' },
-        { status: 400, text: /Range of input length/i, kind: 'context_length' },
-      ],
-    }),
+    chat: openaiChat({ faults }),
+    // help.aliyun.com/zh/model-studio/text-embedding-synchronous-api, 2026-08
+    embeddings: openaiEmbeddings({ inputsMax: 10, textOnly: true, drop: numbersOnly, faults }),
   },
 });

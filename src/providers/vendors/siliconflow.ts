@@ -2,6 +2,8 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(30001|30011)$/, kind: 'quota' },
@@ -22,5 +24,8 @@ export const siliconflow = defineVendor({
     }),
     // docs.siliconflow.cn/cn/userguide/guides/fim, 2026-08
     completions: openaiCompletions({ onePrompt: true, faults }),
+    // docs.siliconflow.cn/cn/api-reference/embeddings and /rerank, 2026-08: 32 texts at a time.
+    embeddings: openaiEmbeddings({ inputsMax: 32, textOnly: true, faults }),
+    rerank: rerank({ faults }),
   },
 });

@@ -2,6 +2,8 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 422, text: /tokens.{0,40}(exceed|must be)/i, kind: 'context_length' },
@@ -20,5 +22,8 @@ export const together = defineVendor({
     }),
     // docs.together.ai/reference/completions, 2026-08: the prompt is a string.
     completions: openaiCompletions({ onePrompt: true, faults }),
+    // docs.together.ai/reference/embeddings and /rerank, 2026-08
+    embeddings: openaiEmbeddings({ textOnly: true, drop: [{ member: 'encoding_format' }], faults }),
+    rerank: rerank({ faults }),
   },
 });

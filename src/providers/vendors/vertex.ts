@@ -1,13 +1,16 @@
 import { googleCredentials, tokenAuthorizer } from '../google-token.ts';
-import type { Adapter } from '../adapter.ts';
+import type { Adapter, Call, Inquiry } from '../adapter.ts';
+import { countsOverChat } from '../bridges/count-over-chat.ts';
 import { messagesOverChat } from '../bridges/messages-over-chat.ts';
 import type { MessagesHost } from '../wire/anthropic-messages-ask.ts';
-import { anthropicNative } from '../wire/anthropic-native.ts';
+import { anthropicCountAt, anthropicNative } from '../wire/anthropic-native.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
+import { vertexCount } from '../wire/gemini-count.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { isObject, parse } from '../wire/json.ts';
 import { perCall } from '../wire/per-call.ts';
 import { bearer, defineVendor } from '../vendor.ts';
+import { vertexEmbeddings } from '../wire/gemini-embeddings.ts';
 
 /** Access tokens as `gcloud auth print-access-token` prints them; other words are keys of express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode, 2026-08). */
 const accessToken = /^ya29\./;
@@ -20,16 +23,30 @@ const onVertex = {
   structured: false,
 } satisfies MessagesHost;
 
+const isClaude = ({ upstreamModel }: Call): boolean => upstreamModel.startsWith('claude-');
+
 /** Each publisher's models speak as they do at home. */
-function byPublisher(claude: Adapter, gemini: Adapter): Adapter {
-  return perCall(
-    (call) => (call.upstreamModel.startsWith('claude-') ? claude : gemini),
-    (status, headers, reply) => {
-      // Google refuses in its own words whosever model was asked for; a publisher's words mark themselves.
-      const body = parse(reply);
-      return (isObject(body) && body['type'] === 'error' ? claude : gemini).fault(status, headers, reply);
-    },
-  );
+const byPublisher = (claude: Adapter, gemini: Adapter): Adapter =>
+  perCall((call) => (isClaude(call) ? claude : gemini), faultByPublisher(claude, gemini));
+
+/** Google refuses in its own words whosever model was asked for; a publisher's words mark themselves. */
+function faultByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry['fault'] {
+  return (status, headers, reply) => {
+    const body = parse(reply);
+    return (isObject(body) && body['type'] === 'error' ? claude : gemini).fault(status, headers, reply);
+  };
+}
+
+/** platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08: a model of its own counts for all of them. */
+const claudeCount = anthropicCountAt('/publishers/anthropic/models/count-tokens:rawPredict', onVertex.bodyVersion);
+
+function countByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry {
+  const of = (call: Call): Inquiry => (isClaude(call) ? claude : gemini);
+  return {
+    ask: (call) => of(call).ask(call),
+    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+    fault: faultByPublisher(claude, gemini),
+  };
 }
 
 /**
@@ -60,7 +77,9 @@ export const vertex = defineVendor({
   home,
   place: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
   speaks: {
+    embeddings: vertexEmbeddings,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
     messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
   },
+  counts: { ...countsOverChat(vertexCount), messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages) },
 });

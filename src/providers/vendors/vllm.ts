@@ -1,6 +1,8 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
 
 /** docs.vllm.ai/en/stable/serving/openai_compatible_server, 2026-08. Without a reasoning parser the reasoning is in the text, between tags. */
 export const vllm = defineVendor({
@@ -8,5 +10,5 @@ export const vllm = defineVendor({
   baseUrl: 'http://127.0.0.1:8000/v1',
   env: { apiKey: 'VLLM_API_KEY', baseUrl: 'VLLM_BASE_URL' },
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
-  speaks: { chat: openaiChat({ thinkTags: true }), completions: openaiCompletions() },
+  speaks: { chat: openaiChat({ thinkTags: true }), completions: openaiCompletions(), embeddings: openaiEmbeddings(), rerank: rerank() },
 });

@@ -1,7 +1,11 @@
+import type { WholeAdapter } from '../adapter.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { wholePerCall } from '../wire/per-call.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { multimodalEmbeddings } from '../wire/multimodal-embeddings.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^AccountOverdueError$/, kind: 'quota' },
@@ -14,6 +18,9 @@ const faults: readonly FaultRule[] = [
   { text: /exceed max message tokens/i, kind: 'context_length' },
 ];
 
+const byModel = (seeing: WholeAdapter, reading: WholeAdapter): WholeAdapter =>
+  wholePerCall(({ upstreamModel }) => (upstreamModel.includes('-vision') ? seeing : reading), reading.fault);
+
 /** Ark: volcengine.com/docs/82379/1299023 (error codes), 2026-08. */
 export const volcengine = defineVendor({
   id: 'volcengine',
@@ -22,6 +29,8 @@ export const volcengine = defineVendor({
   env: { apiKey: 'ARK_API_KEY' },
   speaks: {
     chat: openaiChat({ faults }),
+    // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that see have an address of their own.
+    embeddings: byModel(multimodalEmbeddings({ faults }), openaiEmbeddings({ inputsMax: 256, textOnly: true, faults })),
     // volcengine.com/docs/82379/1569618, 2026-08.
     responses: openaiResponses({ faults }),
   },

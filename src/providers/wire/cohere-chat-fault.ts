@@ -1,20 +1,20 @@
 import type { Fault } from '../../base/fault.ts';
 import { type JsonObject, objectOf, textOf } from './json.ts';
 import { faultOf, type Headers, sanitise } from './openai-chat-fault.ts';
-import type { Quirks } from './openai-chat-quirks.ts';
+import type { FaultRule, Quirks } from './openai-chat-quirks.ts';
 
 /** docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an `error_type` for too many tokens. */
-const quirks: Quirks = {
-  faults: [
-    { code: /^TOO_MANY_TOKENS$/, kind: 'context_length' },
-    { text: /trial key|calls? \/ month|monthly limit/i, kind: 'quota' },
-    { status: 498, kind: 'credentials' },
-    { status: 499, kind: 'network' },
-    { status: 400, text: /blocked|safety|content policy/i, kind: 'content_policy' },
-    { status: 422, kind: 'bad_request' },
-    { status: 501, kind: 'bad_request' },
-  ],
-};
+export const cohereFaultRules: readonly FaultRule[] = [
+  { code: /^TOO_MANY_TOKENS$/, kind: 'context_length' },
+  { text: /trial key|calls? \/ month|monthly limit/i, kind: 'quota' },
+  { status: 498, kind: 'credentials' },
+  { status: 499, kind: 'network' },
+  { status: 400, text: /blocked|safety|content policy/i, kind: 'content_policy' },
+  { status: 422, kind: 'bad_request' },
+  { status: 501, kind: 'bad_request' },
+];
+
+const quirks: Quirks = { faults: cohereFaultRules };
 
 export const cohereFault = (status: number, headers: Headers, reply: string): Fault => faultOf(status, headers, reply, quirks);
 

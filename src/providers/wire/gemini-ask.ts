@@ -30,7 +30,7 @@ export function askGemini(call: Call): Ask {
 }
 
 /** `/models/gemini-…`; an id with a slash says itself what it is (`tunedModels/…`, `endpoints/…`). */
-function modelPath(id: string): string {
+export function modelPath(id: string): string {
   const path = id.split('/').map(encodeURIComponent).join('/');
   return path.includes('/') ? `/${path}` : `/models/${path}`;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Change, editBytes, jsonText, type Path } from '../../base/json-edit.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { isObject, listOf } from './json.ts';
-import type { Dropped, OutputLimit, Quirks } from './openai-chat-quirks.ts';
+import { accepts, type Dropped, type OutputLimit, type Quirks } from './openai-chat-quirks.ts';
 
 /** What happens to one top-level member. Neither value nor name: it is removed. */
 type MemberChange = { json?: string; name?: string };
@@ -24,9 +24,6 @@ export function askChat(call: Call, quirks: Quirks): Ask {
 }
 
 const has = (call: Call, member: string): boolean => call.body[member] !== undefined;
-
-const accepts = ({ but }: Dropped, value: unknown): boolean =>
-  but !== undefined && (Array.isArray(but) ? but.includes(value) : value === but);
 
 function dropRefused(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
   const drop = (rows: readonly Dropped[]): void => {

@@ -7,6 +7,9 @@ export interface Dropped {
   readonly but?: unknown;
 }
 
+export const accepts = ({ but }: Dropped, value: unknown): boolean =>
+  but !== undefined && (Array.isArray(but) ? but.includes(value) : value === but);
+
 /** What holds for the models whose upstream id matches. */
 export interface ModelRule {
   readonly models: RegExp;

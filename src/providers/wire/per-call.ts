@@ -1,4 +1,4 @@
-import type { Adapter, Call } from '../adapter.ts';
+import type { Adapter, Call, WholeAdapter } from '../adapter.ts';
 
 /** The one adapter or the other, for each call. `fault` reads the refusals of all of them. */
 export function perCall(of: (call: Call) => Adapter, fault: Adapter['fault']): Adapter {
@@ -7,6 +7,16 @@ export function perCall(of: (call: Call) => Adapter, fault: Adapter['fault']): A
     read: (reply, contentType, call) => of(call).read(reply, contentType, call),
     stream: (call) => of(call).stream(call),
     collect: (call) => of(call).collect(call),
+    fault,
+  };
+}
+
+/** The same for what is answered as a whole. */
+export function wholePerCall(of: (call: Call) => WholeAdapter, fault: WholeAdapter['fault']): WholeAdapter {
+  return {
+    parts: (call) => of(call).parts?.(call),
+    ask: (call) => of(call).ask(call),
+    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
     fault,
   };
 }

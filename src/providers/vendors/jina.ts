@@ -1,0 +1,19 @@
+import { defineVendor } from '../vendor.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
+
+/** api.jina.ai/redoc, 2026-08: the encoding has a name of its own. */
+export const jina = defineVendor({
+  id: 'jina',
+  baseUrl: 'https://api.jina.ai/v1',
+  env: { apiKey: 'JINA_API_KEY' },
+  speaks: {
+    embeddings: openaiEmbeddings({
+      inputsMax: 512,
+      textOnly: true,
+      rename: { encoding_format: 'embedding_type' },
+      drop: [{ member: 'user' }],
+    }),
+    rerank: rerank(),
+  },
+});

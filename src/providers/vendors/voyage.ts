@@ -1,0 +1,27 @@
+import { defineVendor } from '../vendor.ts';
+import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { rerank } from '../wire/rerank.ts';
+
+const faults: readonly FaultRule[] = [
+  // Recorded: an unknown model is a 400.
+  { status: 400, text: /^Model .+ is not supported/, kind: 'unknown_model' },
+  { status: 400, text: /(total|max).{0,40}tokens|context length/i, kind: 'context_length' },
+];
+
+/** docs.voyageai.com/reference/embeddings-api and /reranker-api, 2026-08: a thousand texts at a time; `base64` is the only encoding with a name. */
+export const voyage = defineVendor({
+  id: 'voyage',
+  baseUrl: 'https://api.voyageai.com/v1',
+  env: { apiKey: 'VOYAGE_API_KEY' },
+  speaks: {
+    embeddings: openaiEmbeddings({
+      inputsMax: 1_000,
+      textOnly: true,
+      rename: { dimensions: 'output_dimension' },
+      drop: [{ member: 'encoding_format', but: 'base64' }, { member: 'user' }],
+      faults,
+    }),
+    rerank: rerank({ rename: { top_n: 'top_k' }, faults }),
+  },
+});

@@ -1,0 +1,103 @@
+import { type Change, edit, editBytes, jsonText } from '../../base/json-edit.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { Answer, Ask, Call, WholeAdapter } from '../adapter.ts';
+import { embeddingsParts } from './embeddings-parts.ts';
+import { countOf, isObject, objectOf, parse, type Raw, rawElements, rawInside, rawMembers, rawText, says, textOf } from './json.ts';
+import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
+import { accepts, type Dropped, type FaultRule } from './openai-chat-quirks.ts';
+import { readUsage, type Usage } from './openai-chat-usage.ts';
+import { byteVectorText, encodingOf, textsOf, vectorText } from './vectors.ts';
+
+/** How a vendor departs from OpenAI's embeddings. Each entry cites its page and date. */
+export interface EmbeddingsQuirks {
+  readonly path?: string;
+  /** Inputs that it takes at a time. */
+  readonly inputsMax?: number;
+  /** Reads text alone, not tokens. */
+  readonly textOnly?: boolean;
+  /** Members under another name: client's → vendor's. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** What it refuses. The client's encoding is made here where the vendor's is another. */
+  readonly drop?: readonly Dropped[];
+  /** Its base64 holds a signed byte for each dimension. */
+  readonly bytes?: boolean;
+  readonly faults?: readonly FaultRule[];
+}
+
+/** For vendors that know no `encoding_format`, or numbers alone. */
+export const numbersOnly: readonly Dropped[] = [{ member: 'encoding_format', but: 'float' }];
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/** The wire format of OpenAI's `/embeddings` (wire-formats §1.3): bytes pass as they are but for the model and the vendor's departures. */
+export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
+  const { inputsMax } = quirks;
+  return {
+    ask: (call) => ask(call, quirks),
+    read: (reply, _, call) => read(reply, call, quirks),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
+    ...(inputsMax === undefined ? {} : { parts: (call) => embeddingsParts(call, inputsMax) }),
+  };
+}
+
+function ask(call: Call, { path = '/embeddings', textOnly = false, rename = {}, drop = [] }: EmbeddingsQuirks): Ask {
+  const { body, bytes, upstreamModel } = call;
+  if (textOnly) textsOf(call);
+  const changes: Change[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
+  for (const row of drop) if (body[row.member] !== undefined && !accepts(row, body[row.member])) changes.push({ path: [row.member] });
+  for (const [from, to] of Object.entries(rename)) if (body[from] !== undefined) changes.push({ path: [from], name: to });
+  return { path, headers, body: editBytes(bytes, changes) };
+}
+
+function read(reply: Buffer, call: Call, quirks: EmbeddingsQuirks): Answer | Fault {
+  const text = reply.toString('latin1').trim();
+  const top = membersOf(text);
+  if (top === undefined) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const data = vectorsIn(top.get('data'), call, quirks);
+  if (data === undefined) {
+    const told = parse(reply.toString('utf8'));
+    return (isObject(told) ? faultWithin(told, quirks) : undefined) ?? protocolFault('an answer without vectors');
+  }
+  const usage = usageOf(top.get('usage'));
+  const upstreamId = textOf(parse(top.get('id') ?? ''));
+  for (const name of ['id', 'object', 'data', 'model', 'usage']) top.delete(name);
+  const rest = rawInside(top);
+  const end = `${usage === undefined ? '' : `,"usage":${usage.json}`}${rest && ','}${rest}}`;
+  const body = `{"object":"list","data":${data},"model":${jsonText(call.publicModel)}${end}`;
+  return { body: Buffer.from(body, 'latin1'), quantities: usage?.quantities, upstreamId, outputText: '' };
+}
+
+/** Undefined when the text is not JSON to its end. */
+function membersOf(text: string): Raw | undefined {
+  try {
+    return text.endsWith('}') ? rawMembers(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A member of that name whose value is a vector; `"object":"embedding"` is none. */
+const firstVector = /"embedding"\s*:\s*(["[])/;
+
+/** The items as the client asked for them: untouched where the vendor's encoding is the client's. */
+function vectorsIn(data: string | undefined, call: Call, { bytes }: EmbeddingsQuirks): string | undefined {
+  const found = data === undefined ? null : firstVector.exec(data);
+  if (data === undefined || found === null) return undefined;
+  const encoding = encodingOf(call);
+  if (!bytes && (found[1] === '"') === (encoding === 'base64')) return data;
+  const write = bytes ? byteVectorText : vectorText;
+  const items = rawElements(data).map((element) => {
+    const item = rawMembers(element);
+    return rawText(item.set('embedding', write(item.get('embedding') ?? '[]', encoding)));
+  });
+  return `[${items.join(',')}]`;
+}
+
+/** Voyage tells the total alone: of vectors that is the input. */
+function usageOf(text: string | undefined): Usage | undefined {
+  if (!says(text)) return undefined;
+  const total = countOf(objectOf(parse(text))?.['total_tokens']);
+  const told = readUsage(text);
+  if (told !== undefined || total === undefined) return told;
+  return { quantities: { input: total }, json: edit(text, [{ path: ['prompt_tokens'], json: String(total) }]) };
+}

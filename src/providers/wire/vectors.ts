@@ -1,0 +1,64 @@
+import { jsonText } from '../../base/json-edit.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import { refuse } from '../../base/refusal.ts';
+import type { Answer, Call } from '../adapter.ts';
+import { countOf, listOf, parse } from './json.ts';
+
+/** How a client takes its vectors: as numbers, or as float32, little end first, in base64 (wire-formats §1.3). Packages ask for base64 unless told otherwise. */
+export type Encoding = 'float' | 'base64';
+
+export const encodingOf = ({ body }: Call): Encoding => (body['encoding_format'] === 'base64' ? 'base64' : 'float');
+
+const quote = 0x22;
+
+/** A vector's JSON text as the client asked for it; one that came so keeps its bytes. */
+export function vectorText(raw: string, encoding: Encoding): string {
+  const isBase64 = raw.charCodeAt(0) === quote;
+  if (isBase64 === (encoding === 'base64')) return raw;
+  return isBase64 ? numbersText(floatsIn(bytesIn(raw))) : base64Text(listOf(parse(raw)));
+}
+
+/** The same for a vendor whose base64 is one signed byte a dimension. */
+export const byteVectorText = (raw: string, encoding: Encoding): string =>
+  vectorText(raw.charCodeAt(0) === quote ? numbersText(new Int8Array(bytesIn(raw))) : raw, encoding);
+
+const bytesIn = (raw: string): Buffer => Buffer.from(raw.slice(1, -1).replaceAll('\\/', '/'), 'base64');
+
+/** Pooled buffers begin anywhere, floats only at multiples of four: read one by one, whatever this machine's byte order. */
+function floatsIn(bytes: Buffer): Float32Array {
+  const floats = new Float32Array(bytes.length >> 2);
+  for (let i = 0; i < floats.length; i++) floats[i] = bytes.readFloatLE(i * 4);
+  return floats;
+}
+
+const numbersText = (numbers: Iterable<number>): string => JSON.stringify(Array.from(numbers));
+
+function base64Text(numbers: readonly unknown[]): string {
+  const bytes = Buffer.allocUnsafe(numbers.length * 4);
+  for (const [i, number] of numbers.entries()) bytes.writeFloatLE(Number(number), i * 4);
+  return `"${bytes.toString('base64')}"`;
+}
+
+/** The client's inputs as texts, for vendors that read nothing else. Throws the Refusal of tokens. */
+export function textsOf({ body: { input } }: Call): readonly string[] {
+  const all = Array.isArray(input) ? input : [input];
+  return all.map((one) =>
+    typeof one === 'string' ? one : refuse('invalid_value', { param: 'input', why: 'this model reads text, not tokens.' }),
+  );
+}
+
+/** The numbers that the vendor wrote, without the white space of one that writes a line for each. */
+const compact = (raw: string): string => raw.replace(/\s+/g, '');
+
+/** An answer in the client's format out of vectors in the order of its inputs, each the JSON text that the vendor wrote. `tokens`: what the vendor counted. */
+export function vectorsAnswer(call: Call, vectors: readonly string[], tokens: unknown, upstreamId?: string): Answer {
+  const encoding = encodingOf(call);
+  const items = vectors.map((raw, i) => `{"object":"embedding","index":${i},"embedding":${vectorText(compact(raw), encoding)}}`);
+  const input = countOf(tokens);
+  const quantities: Quantities | undefined = input === undefined ? undefined : { input };
+  const usage = input === undefined ? '' : `,"usage":${vectorUsageText(input)}`;
+  const body = `{"object":"list","data":[${items.join(',')}],"model":${jsonText(call.publicModel)}${usage}}`;
+  return { body: Buffer.from(body, 'latin1'), quantities, upstreamId, outputText: '' };
+}
+
+export const vectorUsageText = (input: number): string => `{"prompt_tokens":${input},"total_tokens":${input}}`;
