@@ -22,6 +22,8 @@ import { ledgerProcedures } from './ledger/procedures.ts';
 import { tillMetrics } from './ledger/stats.ts';
 import { openTill } from './ledger/till.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
+import { Downloads } from './media/downloads.ts';
+import { mediaLimits } from './media/limits.ts';
 import { migrations } from './migrations.ts';
 import { vendors } from './providers/index.ts';
 import { expireResponses, openResponseMemory } from './recall/responses.ts';
@@ -30,7 +32,7 @@ import { watchChanges } from './storage/changes.ts';
 import type { Database } from './storage/database.ts';
 import { migrate } from './storage/migrate.ts';
 import { open } from './storage/open.ts';
-import { holdSole } from './storage/sole.ts';
+import { holdSole, type Sole } from './storage/sole.ts';
 import { openSealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
 import { type Log, openLog } from './telemetry/log.ts';
@@ -72,15 +74,7 @@ const drainMs = 25_000;
 /** Wires the rooms in the order of the floors, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const log = openLog(options.logLevel, systemClock);
-  // Before anything is read or migrated: another server may be at work on the file.
-  const sole = holdSole(options.databaseUrl);
-  const database = await open(options.databaseUrl, {
-    procedures: ledgerProcedures,
-    ...(options.sqliteThread === undefined ? {} : { thread: { entry: options.sqliteThread } }),
-  });
-  await migrate(database, migrations);
-  // Alone on a SQLite file: whatever a crashed server held is back before the first request.
-  if (sole !== undefined) await releaseAllProcesses(database);
+  const { database, sole } = await openDatabase(options);
   const sealer = openSealer(options.masterKey);
   const recorded = options.configuration && (await record(database, options.configuration, sealer, systemClock));
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
@@ -117,6 +111,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     limits: { ...gatewayLimits, ...options.limits },
     watch,
     lanes,
+    downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
     catalog: () => snapshot,
     access: (line) => {
       log.text('request', accessText(line));
@@ -143,6 +138,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
+}
+
+async function openDatabase({ databaseUrl, sqliteThread }: GatewayOptions): Promise<{ database: Database; sole: Sole | undefined }> {
+  // Before anything is read or migrated: another server may be at work on the file.
+  const sole = holdSole(databaseUrl);
+  const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
+  const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
+  await migrate(database, migrations);
+  // Alone on a SQLite file: whatever a crashed server held is back before the first request.
+  if (sole !== undefined) await releaseAllProcesses(database);
+  return { database, sole };
 }
 
 /** What was opened on the way is closed again when the last step fails. */

@@ -96,15 +96,11 @@ test('a stream that breaks is charged for what came and has no end mark', async 
   await running.expectBooks();
 });
 
-test('a prompt that Gemini blocks is the client’s, an address that it cannot read is named, and neither costs anything', async () => {
+test('a prompt that Gemini blocks is the client’s, and costs nothing', async () => {
   const { vendor, running } = await start();
   vendor.answer((_request, response) => json(response, 200, '{"promptFeedback":{"blockReason":"SAFETY"}}'));
   const blocked = await running.post('/v1/chat/completions', hello);
   expect(blocked.status).toBe(400);
   expect(await blocked.json()).toMatchObject({ error: { code: 'content_policy_violation' } });
-  const content = [{ type: 'image_url', image_url: { url: 'https://host/picture' } }];
-  const unread = await running.post('/v1/chat/completions', { ...hello, messages: [{ role: 'user', content }] });
-  expect(unread.status).toBe(400);
-  expect(await unread.json()).toMatchObject({ error: { param: 'messages[0].content[0]' } });
   expect(await running.balance()).toBe('100.00');
 });

@@ -1,14 +1,6 @@
 import { refuse } from '../base/refusal.ts';
 import { type Body, isObject, refuseType } from './check.ts';
-
-/** What the conversation consists of beside text. */
-export interface Media {
-  /** Modality → the parameter where it first occurs. */
-  readonly kinds: Map<string, string>;
-  count: number;
-  /** Bytes of the body that are media, not text. */
-  bytes: number;
-}
+import { addPlace, type Media, noMedia } from './media-address.ts';
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
@@ -20,7 +12,7 @@ export function checkMessages(messages: unknown): Media {
   if (messages === undefined || messages === null) refuse('missing_parameter', { param: 'messages' });
   if (!Array.isArray(messages)) refuseType('messages', 'an array', messages);
   if (messages.length === 0) refuse('invalid_value', { param: 'messages', why: 'at least one message is needed.' });
-  const media: Media = { kinds: new Map(), count: 0, bytes: 0 };
+  const media = noMedia();
   for (let i = 0; i < messages.length; i++) checkMessage(messages[i], i, media);
   return media;
 }
@@ -66,12 +58,14 @@ function checkPart(part: unknown, param: string, media: Media): void {
   if (!media.kinds.has(modality)) media.kinds.set(modality, param);
   const inner = part[type];
   if (type === 'image_url') checkImage(inner, param, media);
-  else if (isObject(inner)) addBytes(media, inner['data'] ?? inner['file_data'] ?? inner['url']);
+  else if (type === 'file' && isObject(inner)) addPlace(media, inner['file_data'], 'file', inner['filename'], `${param}.file.file_data`);
+  else if (type === 'video_url' && isObject(inner)) addPlace(media, inner['url'], 'video', undefined, `${param}.video_url.url`);
+  else if (isObject(inner)) addBytes(media, inner['data']);
 }
 
 function checkImage(image: unknown, param: string, media: Media): void {
   // Some vendors take the URL without its object, and their clients write it so.
-  if (typeof image === 'string') return addBytes(media, image);
+  if (typeof image === 'string') return addPlace(media, image, 'image', undefined, `${param}.image_url`);
   if (!isObject(image)) refuseType(`${param}.image_url`, 'an object', image);
   const { url } = image;
   if (url === undefined || url === null) refuse('missing_parameter', { param: `${param}.image_url.url` });
@@ -79,7 +73,7 @@ function checkImage(image: unknown, param: string, media: Media): void {
   if (!/^(https?:\/\/|data:image\/)/i.test(url)) {
     refuse('invalid_value', { param: `${param}.image_url.url`, why: "expected 'https://…' or 'data:image/…;base64,…'." });
   }
-  addBytes(media, url);
+  addPlace(media, url, 'image', undefined, `${param}.image_url.url`);
 }
 
 function addBytes(media: Media, value: unknown): void {

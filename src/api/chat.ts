@@ -62,6 +62,7 @@ export function parseChat(id: string, principal: Principal, body: Body, bytes: B
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,
+    addresses: media.addresses,
     text: () => textOf(body),
     answerId: `chatcmpl-${id.slice(4)}`,
   };

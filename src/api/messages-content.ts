@@ -1,21 +1,13 @@
 import { refuse } from '../base/refusal.ts';
 import { type Body, isObject, refuseType } from './check.ts';
-
-/** What a conversation consists of beside text. */
-export interface Media {
-  /** Modality → the parameter where it first occurs. */
-  readonly kinds: Map<string, string>;
-  count: number;
-  /** Bytes of the body that are media, not text. */
-  bytes: number;
-}
+import { addAddress, type Media, noMedia } from './media-address.ts';
 
 /** Instructions in the middle of a conversation are a role of their own for models that take them. */
 const roles = ['user', 'assistant', 'system'];
 
 /** Checks `messages` and `system` as far as every model agrees on them; blocks of types that we do not know are the model's to judge. */
 export function checkConversation(body: Body): Media {
-  const media: Media = { kinds: new Map(), count: 0, bytes: 0 };
+  const media = noMedia();
   const { messages, system } = body;
   if (messages === undefined || messages === null) refuse('missing_parameter', { param: 'messages' });
   if (!Array.isArray(messages)) refuseType('messages', 'an array', messages);
@@ -63,26 +55,38 @@ function checkBlock(block: unknown, param: string, media: Media): void {
   if (type === 'tool_use' && !isObject(block['input'])) refuseType(`${param}.input`, 'an object', block['input']);
   if (type === 'tool_result' && block['content'] !== undefined && block['content'] !== null)
     checkContent(block['content'], `${param}.content`, media);
-  if (type === 'image' || type === 'document') checkSource(block['source'], type, param, media);
+  if (type === 'image' || type === 'document') checkSource(block['source'], block['title'], type, param, media);
 }
 
-function checkSource(source: unknown, type: 'image' | 'document', param: string, media: Media): void {
+function checkSource(source: unknown, title: unknown, type: 'image' | 'document', param: string, media: Media): void {
   if (source === undefined || source === null) refuse('missing_parameter', { param: `${param}.source` });
   if (!isObject(source)) refuseType(`${param}.source`, 'an object', source);
   if (typeof source['type'] !== 'string') refuseType(`${param}.source.type`, 'a string', source['type']);
   if (source['type'] === 'text') return;
   if (source['type'] === 'content') return checkContent(source['content'], `${param}.source.content`, media);
   if (source['type'] === 'base64') checkBytes(source, param, media);
-  if (source['type'] === 'url') checkUrl(source['url'], `${param}.source.url`);
   const modality = type === 'image' ? 'image' : 'file';
+  if (source['type'] === 'url') {
+    const place = `${param}.source`;
+    const url = checkedUrl(source['url'], `${place}.url`);
+    const name = typeof title === 'string' ? title : undefined;
+    addAddress(media, { url, kind: modality, name, param: `${place}.url`, place, written: bytesSource });
+  }
   media.count += 1;
   if (!media.kinds.has(modality)) media.kinds.set(modality, param);
 }
 
-function checkUrl(url: unknown, param: string): void {
+function checkedUrl(url: unknown, param: string): string {
   if (url === undefined || url === null) refuse('missing_parameter', { param });
   if (typeof url !== 'string') refuseType(param, 'a string', url);
   if (!/^https?:\/\//i.test(url)) refuse('invalid_value', { param, why: "expected 'https://…'." });
+  return url;
+}
+
+/** The same source with its bytes in place: those of a text as text. */
+function bytesSource(type: string, base64: string): Body {
+  if (!type.startsWith('text/')) return { type: 'base64', media_type: type, data: base64 };
+  return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
 }
 
 function checkBytes(source: Body, param: string, media: Media): void {

@@ -69,6 +69,7 @@ export function parseQuestion(id: string, principal: Principal, headers: Incomin
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,
+    addresses: media.addresses,
     text: () => textOf(body),
     answerId: `msg_${id.slice(4)}`,
   };

@@ -1,6 +1,6 @@
 import { refuse } from '../base/refusal.ts';
-import type { Media } from './chat-messages.ts';
 import { type Body, isObject, refuseType } from './check.ts';
+import { addPlace, type Media, noMedia } from './media-address.ts';
 
 const roles = ['user', 'assistant', 'system', 'developer'];
 
@@ -9,7 +9,7 @@ const modalities: Readonly<Record<string, string>> = { input_image: 'image', inp
 
 /** Checks `input` as far as every model agrees on it; what one refuses and another takes is theirs to say. */
 export function checkInput(input: unknown): Media {
-  const media: Media = { kinds: new Map(), count: 0, bytes: 0 };
+  const media = noMedia();
   if (typeof input === 'string' || input === undefined || input === null) return media;
   if (!Array.isArray(input)) refuseType('input', 'a string or an array of items', input);
   input.forEach((item, i) => checkItem(item, `input[${i}]`, media));
@@ -40,7 +40,9 @@ function checkParts(parts: unknown, param: string, media: Media): void {
     if (modality === undefined) return;
     media.count += 1;
     if (!media.kinds.has(modality)) media.kinds.set(modality, `${param}[${i}]`);
-    for (const name of mediaMembers) {
+    for (const name of ['image_url', 'file_url'] as const)
+      addPlace(media, part[name], name === 'image_url' ? 'image' : 'file', part['filename'], `${param}[${i}].${name}`);
+    for (const name of ['file_data', 'data', 'encrypted_content']) {
       const value = part[name];
       if (typeof value === 'string') media.bytes += value.length;
     }

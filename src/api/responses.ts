@@ -71,6 +71,7 @@ export function parseInput(id: string, principal: Principal, body: Body, bytes: 
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,
+    addresses: media.addresses,
     text: () => textOf(body),
     answerId: responseId(id),
   };

@@ -4,7 +4,8 @@ import { measures } from '../base/quantities.ts';
 import { vendors } from '../providers/index.ts';
 import { defaultUsdRatePpm, loadBundled } from './bundled.ts';
 import { readConfiguration } from './config.ts';
-import { channelSchema, groupSchema, modelSchema, priceSchema, settingsSchema } from './config-schema.ts';
+import { channelSchema, groupSchema, mediaSchema, modelSchema, priceSchema, settingsSchema } from './config-schema.ts';
+import { mediaLimits } from '../media/limits.ts';
 import { describeProblems } from './problem.ts';
 import { priceUnits } from './price-members.ts';
 
@@ -35,8 +36,16 @@ describe('the page about the configuration file', () => {
   it('names every member', () => {
     for (const schema of [groupSchema, modelSchema, channelSchema, priceSchema, settingsSchema])
       for (const member of Object.keys(schema.shape)) expect(page, member).toContain(`| \`${member}\` |`);
+    for (const member of Object.keys(mediaSchema.shape)) expect(page, member).toContain(`| \`media.${member}\` |`);
     for (const member of ['limits.rpm', 'limits.tpm', 'limits.concurrency', 'upstream', 'above_input_tokens'])
       expect(page).toContain(`\`${member}\``);
+  });
+
+  it('tells how much is downloaded when nothing is said', () => {
+    const { urlsMax, fileBytesMax, requestBytesMax, redirectsMax, totalMs, idleMs, atOnceMax } = mediaLimits;
+    const usual = { urls: urlsMax, file_bytes: fileBytesMax, request_bytes: requestBytesMax, redirects: redirectsMax };
+    for (const [member, value] of Object.entries({ ...usual, total_ms: totalMs, idle_ms: idleMs, at_once: atOnceMax }))
+      expect(page, member).toContain(`| \`media.${member}\` | ${value} |`);
   });
 
   it('tells the unit of every price', () => {

@@ -158,7 +158,19 @@ export const fileSchema = members({
   channels: list(z.unknown()).optional(),
 });
 
-export const settingsSchema = members({ usd_rate: decimal(usdRate).optional() });
+export const mediaSchema = members({
+  urls: count(0).optional(),
+  file_bytes: count(1).optional(),
+  request_bytes: count(1).optional(),
+  redirects: count(0).optional(),
+  total_ms: count(1).optional(),
+  idle_ms: count(1).optional(),
+  at_once: count(1).optional(),
+  allow_private: list(text).optional(),
+});
+export type WrittenMedia = z.output<typeof mediaSchema>;
+
+export const settingsSchema = members({ usd_rate: decimal(usdRate).optional(), media: mediaSchema.optional() });
 
 function isDate(written: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(written)) return false;

@@ -1,5 +1,6 @@
 import { type Bundled, type BundledModel, defaultUsdRatePpm, loadBundled } from './bundled.ts';
 import { readChannels } from './config-channels.ts';
+import { mediaSettings } from './config-media.ts';
 import { allContents, fileSchema, groupSchema, modelSchema, priceSchema, settingsSchema, type WrittenModel } from './config-schema.ts';
 import { type ConfigurationContext, type ConfigurationResult, dateOf, defaultGroup, usdRate, usdRateVariable } from './configuration.ts';
 import type { Path } from './problem.ts';
@@ -39,11 +40,13 @@ export async function readConfiguration(text: string, context: ConfigurationCont
     ...written.map(({ model, price }) => modelFacts(model, price, bundled, channels, context)),
     ...borrowed(written, bundled, channels),
   ];
+  const media = mediaSettings(settings?.media ?? {});
   const sold = { groups: groups.length === 0 ? [defaultGroup] : groups, models, channels };
   return {
     ok: true,
     configuration: {
       ...sold,
+      media,
       warnings: configurationWarnings(
         sold,
         written.map(({ model }) => model.id),

@@ -9,8 +9,22 @@ export interface Configuration {
   readonly groups: readonly Group[];
   readonly models: readonly ModelFacts[];
   readonly channels: readonly ChannelFacts[];
+  /** What of `settings.media` is written; the rest is as usual. */
+  readonly media?: MediaSettings;
   /** Nothing wrong, but worth knowing before selling. One sentence each. */
   readonly warnings: readonly string[];
+}
+
+/** Limits of what is downloaded for clients, and which hosts beside the public ones may be read. */
+export interface MediaSettings {
+  readonly urlsMax?: number;
+  readonly fileBytesMax?: number;
+  readonly requestBytesMax?: number;
+  readonly redirectsMax?: number;
+  readonly totalMs?: number;
+  readonly idleMs?: number;
+  readonly atOnceMax?: number;
+  readonly allowPrivate?: readonly string[];
 }
 
 /** The configuration, or all that is wrong with it, in the order of lines. */

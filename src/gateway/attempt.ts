@@ -1,4 +1,5 @@
 import type { Fault } from '../base/fault.ts';
+import type { Refusal } from '../base/refusal.ts';
 import {
   type CallStage,
   decoded,
@@ -22,6 +23,8 @@ export type AttemptResult =
   /** The account's money ended before the answer did. */
   | { readonly kind: 'length'; readonly meter: StreamMeter }
   | { readonly kind: 'left' }
+  /** The request cannot be made for this vendor, and that is the client's to mend: nobody was asked. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly stage: CallStage };
 
 /** What becomes of a vendor's reply once its head is there. */

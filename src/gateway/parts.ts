@@ -4,6 +4,7 @@ import type { Random } from '../base/random.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { UpstreamTimes } from '../http/upstream.ts';
 import type { Till } from '../ledger/contract.ts';
+import type { Downloads } from '../media/downloads.ts';
 import type { Limiter } from '../limits/contract.ts';
 import type { Health } from '../routing/health.ts';
 import type { AccessLine } from '../telemetry/access.ts';
@@ -52,5 +53,6 @@ export interface Parts {
   readonly watch: StreamWatch;
   readonly catalog: () => Snapshot;
   readonly lanes: Lanes;
+  readonly downloads: Downloads;
   readonly access: (line: AccessLine) => void;
 }

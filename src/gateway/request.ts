@@ -1,6 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import type { Capability } from '../base/capability.ts';
+import type { Medium } from '../providers/adapter.ts';
+
+/** A medium that the client gave by its address, and how its format says the same with the bytes in place. */
+export interface MediaAddress extends Medium {
+  /** The parameter that holds the address: what a refusal names. */
+  readonly param: string;
+  /** The parameter that is replaced when the bytes go along, and by what. */
+  readonly place: string;
+  written(type: string, base64: string): unknown;
+}
 
 /** What the client asked, as its endpoint understood it (api/ parses, the pipeline trusts). */
 export interface ClientRequest {
@@ -24,6 +34,8 @@ export interface ClientRequest {
   /** How many pieces of media there are, and how many of the body's bytes they take: they are not text to be counted. */
   readonly mediaCount: number;
   readonly mediaBytes: number;
+  /** Those of them that came as an address; undefined when none did. */
+  readonly addresses?: readonly MediaAddress[] | undefined;
   /** The most tokens that its text can be, where the body's length does not tell: it came as tokens, or is read more than once. */
   readonly textTokensMax?: number;
   /** The most units that it can be charged for, where the price is for one and it may be several. */

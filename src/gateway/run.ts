@@ -9,6 +9,7 @@ import { mayRetry } from '../routing/retry.ts';
 import { admit } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import { refusalFor, unavailable } from './blame.ts';
+import { carry } from './carry.ts';
 import type { ClientFormat } from './client-format.ts';
 import { Exchange } from './exchange.ts';
 import { type Outcome, outcomeOfFault, report } from './outcome.ts';
@@ -81,7 +82,7 @@ async function tryChannels(exchange: Exchange): Promise<Tried> {
     if (candidate === undefined) break;
     const one = await attemptOn(exchange, candidate);
     if (one.result.kind !== 'fault') {
-      if (one.result.kind !== 'left') parts.health.answered(candidate.id, parts.clock.monotonicMs());
+      if (one.result.kind !== 'left' && one.result.kind !== 'refused') parts.health.answered(candidate.id, parts.clock.monotonicMs());
       return one;
     }
     const { fault, stage } = one.result;
@@ -116,8 +117,11 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   const adapter = lane.adapter(request.capability);
   if (adapter === undefined) throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
-  const call = exchange.callFor(candidate, request.stream || purse.canGrow());
-  if (!('stream' in adapter)) return { result: await attemptWhole(exchange, adapter, call, lane), receiver: undefined };
+  const plain = exchange.callFor(candidate, request.stream || purse.canGrow());
+  if (!('stream' in adapter)) return { result: await attemptWhole(exchange, adapter, plain, lane), receiver: undefined };
+  const carried = request.addresses && carry(exchange, request.addresses, adapter, plain);
+  const call = carried === undefined ? plain : await carried;
+  if ('kind' in call) return { result: call, receiver: undefined };
   let receiver: StreamReceiver | undefined;
   const attempt = new Attempt(adapter, call, parts.limits, (self) => {
     receiver = request.stream
@@ -138,6 +142,7 @@ function forwardingReceiver(exchange: Exchange, attempt: Attempt, translator: St
 }
 
 async function conclude(exchange: Exchange, result: AttemptResult, receiver: StreamReceiver | undefined): Promise<Outcome> {
+  const { reply } = exchange;
   if (result.kind === 'answer') return concludeWhole(exchange, result.answer, 'ok');
   if (result.kind === 'streamed') return concludeStream(exchange, result.meter, result.tail, 'ok');
   if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver);
@@ -146,6 +151,8 @@ async function conclude(exchange: Exchange, result: AttemptResult, receiver: Str
     if (meter !== undefined && meter.outputBytes > 0) return concludeStream(exchange, meter, '', 'left');
     return { ...nothing, status: 499, outcome: 'left' };
   }
+  if (result.kind === 'refused')
+    return { ...nothing, status: reply.started ? 200 : 400, outcome: result.refusal.refusal, refusal: result.refusal };
   return concludeFault(exchange, result.fault, meter);
 }
 

@@ -31,6 +31,14 @@ export interface Call {
   readonly created: number;
 }
 
+/** Something that the client gave by its address. */
+export interface Medium {
+  readonly url: string;
+  readonly kind: 'image' | 'file' | 'video';
+  /** As the client calls it. */
+  readonly name: string | undefined;
+}
+
 /** What to send: `path` is appended to the channel's base URL. */
 export interface Ask {
   readonly path: string;
@@ -96,6 +104,8 @@ export interface Adapter {
   read(reply: Buffer, contentType: string, call: Call): Answer | Fault;
   stream(call: Call): StreamTranslator;
   collect(call: Call): StreamCollector;
+  /** Whether the bytes of a medium have to be in the request: this vendor does not read such an address itself. Absent: it reads them all. */
+  readonly needsBytes?: ((medium: Medium, call: Call) => boolean) | undefined;
   fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): Fault;
 }
 

@@ -32,6 +32,7 @@ export function bridgeOver(chat: Adapter, { toChat, answer, stream }: Bridge): A
         answer: (cut) => answer(collector.answer(cut), call),
       };
     },
+    needsBytes: chat.needsBytes,
     fault: chat.fault,
   };
 }

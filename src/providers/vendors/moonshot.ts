@@ -8,6 +8,8 @@ export const moonshot = defineVendor({
   env: { apiKey: 'MOONSHOT_API_KEY' },
   speaks: {
     chat: openaiChat({
+      // Images and videos as base64 or by file id alone (platform.moonshot.cn/docs/guide/use-kimi-vision-model, 2026-08).
+      readsAddresses: [],
       models: [
         {
           // Sampling is fixed from k2.5 on; other values are refused.

@@ -10,7 +10,8 @@ export const ollama = defineVendor({
   env: { apiKey: 'OLLAMA_API_KEY', baseUrl: 'OLLAMA_BASE_URL' },
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   speaks: {
-    chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false } }),
+    // Images are base64 (same page).
+    chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false }, readsAddresses: [] }),
     // "prompt currently only accepts a string" (same page).
     completions: openaiCompletions({ onePrompt: true }),
     // Versions that know no base64 answer in numbers.

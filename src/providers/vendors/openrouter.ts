@@ -24,6 +24,8 @@ export const openrouter = defineVendor({
   speaks: {
     chat: openaiChat({
       faults,
+      // `file_data` takes an address (openrouter.ai/docs/features/multimodal/pdfs, 2026-08).
+      readsAddresses: ['image', 'video', 'file'],
     }),
     // openrouter.ai/docs/api/api-reference/completions, 2026-08: the prompt is a string.
     completions: openaiCompletions({ onePrompt: true, faults }),

@@ -1,4 +1,4 @@
-import type { Adapter, Call } from '../adapter.ts';
+import type { Adapter, Call, Medium } from '../adapter.ts';
 import { readMessage } from './anthropic-messages-answer.ts';
 import { askMessages, type MessagesHost, usesHiddenTool } from './anthropic-messages-ask.ts';
 import { messagesFault } from './anthropic-messages-fault.ts';
@@ -21,6 +21,12 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),
+    needsBytes: (medium) => host.fetches === false || !isFetched(medium),
     fault: messagesFault,
   };
 }
+
+/** Nothing without TLS, and of files only PDFs: an address that says that it is none is not fetched (platform.claude.com/docs/en/build-with-claude/pdf-support and /vision, 2026-11). */
+const noPdf = /\.(?:txt|md|csv|json|xml|html?|ya?ml|docx?|xlsx?|png|jpe?g|gif|webp)(?:[?#].*)?$/i;
+
+const isFetched = ({ url, kind, name }: Medium): boolean => /^https:/i.test(url) && (kind !== 'file' || !noPdf.test(name ?? url));

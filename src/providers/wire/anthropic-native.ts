@@ -14,7 +14,7 @@ import { protocolFault } from './openai-chat-fault.ts';
 const formatHeaders = ['anthropic-version', 'anthropic-beta'] as const;
 
 /** Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, and a limit that the model cannot reach. */
-export function anthropicNative({ path, bodyVersion }: Pick<MessagesHost, 'path' | 'bodyVersion'> = {}): Adapter {
+export function anthropicNative({ path, bodyVersion, fetches }: Pick<MessagesHost, 'path' | 'bodyVersion' | 'fetches'> = {}): Adapter {
   return {
     ask(call) {
       if (call.body['speed'] === 'fast') refuse('invalid_value', { param: 'speed', why: 'only the standard speed is sold.' });
@@ -32,6 +32,7 @@ export function anthropicNative({ path, bodyVersion }: Pick<MessagesHost, 'path'
     },
     stream: (call) => new MessageStream(call),
     collect: (call) => new MessageCollector(call),
+    needsBytes: () => fetches === false,
     fault: messagesFault,
   };
 }

@@ -27,5 +27,6 @@ export const bedrockConverse: Adapter = {
   },
   stream,
   collect: (call) => new ChatCollector(call, stream),
+  needsBytes: () => true,
   fault: converseFault,
 };

@@ -39,19 +39,24 @@ const fileData = (fileUri: string, mimeType: string | undefined): string =>
 export function geminiPart(part: Part, model: GeminiModel): string {
   if (part.kind === 'text') return `{"text":${JSON.stringify(part.text)}}`;
   const { source } = part;
-  const named = part.kind === 'file' ? typeOf(part.name) : undefined;
+  const name = part.kind === 'file' ? part.name : undefined;
   if ('base64' in source) {
     // `image/jpg` is no type, and Gemini says so.
-    const mimeType = source.mime === 'image/jpg' ? 'image/jpeg' : source.mime || named || fallbacks[part.kind];
+    const mimeType = source.mime === 'image/jpg' ? 'image/jpeg' : source.mime || typeOf(name) || fallbacks[part.kind];
     return `{"inlineData":{"mimeType":${JSON.stringify(mimeType)},"data":${JSON.stringify(source.base64)}}}`;
   }
-  const { url } = source;
-  if (youtube.test(url)) return fileData(url, 'video/mp4');
-  const mimeType = typeOf(url) ?? named;
-  if (ownFiles.test(url)) return fileData(url, mimeType);
-  if (/^https:/i.test(url) && mimeType !== undefined && fetchesAddresses(model)) return fileData(url, mimeType);
+  const read = addressPart(source.url, name, model);
+  if (read !== undefined) return read;
   return refuse('invalid_value', {
     param: part.param,
     why: 'this model cannot read that address itself. Send the content as a data URL (data:…;base64,…).',
   });
+}
+
+/** The part for an address that this model reads itself; undefined where it has to be given the bytes. `name`: the file's. */
+export function addressPart(url: string, name: string | undefined, model: GeminiModel): string | undefined {
+  if (youtube.test(url)) return fileData(url, 'video/mp4');
+  const mimeType = typeOf(url) ?? typeOf(name);
+  if (ownFiles.test(url)) return fileData(url, mimeType);
+  return /^https:/i.test(url) && mimeType !== undefined && fetchesAddresses(model) ? fileData(url, mimeType) : undefined;
 }

@@ -4,6 +4,8 @@ import { type MakeReader, TranslatedStream } from './chat-stream.ts';
 import { GeminiReader, type Reading } from './gemini-answer.ts';
 import { askGemini } from './gemini-ask.ts';
 import { geminiFault } from './gemini-fault.ts';
+import { addressPart } from './gemini-media.ts';
+import { geminiModel } from './gemini-model.ts';
 import { WholeFrames } from './whole-frames.ts';
 
 const reading =
@@ -26,5 +28,6 @@ export const geminiChat: Adapter = {
   },
   stream,
   collect: (call) => new ChatCollector(call, collected),
+  needsBytes: ({ url, name }, { upstreamModel }) => addressPart(url, name, geminiModel(upstreamModel)) === undefined,
   fault: geminiFault,
 };

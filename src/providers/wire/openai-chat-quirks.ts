@@ -1,4 +1,5 @@
 import type { FaultKind } from '../../base/fault.ts';
+import type { Medium } from '../adapter.ts';
 
 /** A member and the values that the vendor refuses; the member is dropped then. Without `but`, it is always dropped. */
 export interface Dropped {
@@ -46,5 +47,7 @@ export interface Quirks {
   readonly thinkTags?: boolean;
   /** `reasoning_details` repeat what earlier chunks said. */
   readonly cumulativeReasoning?: boolean;
+  /** What it reads by address: images and videos when nothing is said. `file_data` is meant for bytes. */
+  readonly readsAddresses?: readonly Medium['kind'][];
   readonly faults?: readonly FaultRule[];
 }

@@ -9,6 +9,7 @@ import { ChatStream } from './openai-chat-stream.ts';
 /** The wire format `openai-chat`: OpenAI's chat completions (wire-formats §1.1) with a vendor's departures as data. */
 export function openaiChat(quirks: Quirks = {}): Adapter {
   const stream = (call: Call): ChatStream => new ChatStream(call, quirks);
+  const { readsAddresses = ['image', 'video'] } = quirks;
   return {
     ask: (call) => askChat(call, quirks),
     read(reply, contentType, call) {
@@ -21,6 +22,7 @@ export function openaiChat(quirks: Quirks = {}): Adapter {
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),
+    needsBytes: ({ kind }) => !readsAddresses.includes(kind),
     fault: (status, headers, reply) => faultOf(status, headers, reply, quirks),
   };
 }

@@ -33,6 +33,7 @@ export function chatOverResponses(quirks: ResponsesQuirks = {}): Adapter {
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),
+    needsBytes: ({ kind }) => kind === 'file',
     fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
   };
 }

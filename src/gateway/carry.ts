@@ -1,0 +1,65 @@
+import { editBytes, jsonText, type Path } from '../base/json-edit.ts';
+import { refusal } from '../base/refusal.ts';
+import { type Content, isFailed } from '../media/downloads.ts';
+import type { Adapter, Call } from '../providers/adapter.ts';
+import type { AttemptResult } from './attempt.ts';
+import type { Exchange } from './exchange.ts';
+import type { MediaAddress } from './request.ts';
+
+type Refused = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
+
+/**
+ * The call with the bytes of what its vendor does not read by address; undefined when it reads all. What cannot be downloaded is the client's to
+ * mend: no vendor was asked, and nothing is charged. A second channel gets what was downloaded for the first.
+ */
+export function carry(
+  exchange: Exchange,
+  addresses: readonly MediaAddress[],
+  adapter: Adapter,
+  call: Call,
+): Promise<Call | Refused> | undefined {
+  const { needsBytes } = adapter;
+  if (needsBytes === undefined) return undefined;
+  const wanted = addresses.filter((address) => needsBytes(address, call));
+  return wanted.length === 0 ? undefined : withBytes(exchange, wanted, call);
+}
+
+async function withBytes(exchange: Exchange, wanted: readonly MediaAddress[], call: Call): Promise<Call | Refused> {
+  const leaving = new AbortController();
+  exchange.attempt = { finish: () => leaving.abort() };
+  const got = await exchange.parts.downloads.all(wanted, leaving.signal);
+  exchange.attempt = undefined;
+  if (leaving.signal.aborted) return { kind: 'left' };
+  if (!isFailed(got)) return replaced(call, wanted, got);
+  const param = wanted.find(({ url }) => url === got.url)?.param ?? '';
+  return { kind: 'refused', refusal: refusal('invalid_value', { param, why: got.why }) };
+}
+
+function replaced(call: Call, wanted: readonly MediaAddress[], had: ReadonlyMap<string, Content>): Call {
+  const changes = wanted.flatMap((address) => {
+    const content = had.get(address.url);
+    return content === undefined ? [] : [{ path: pathOf(address.place), to: address.written(content.type, content.base64) }];
+  });
+  let body: unknown = call.body;
+  for (const { path, to } of changes) body = put(body, path, to);
+  const bytes = editBytes(
+    call.bytes,
+    changes.map(({ path, to }) => ({ path, json: jsonText(to) })),
+  );
+  return { ...call, body: isMembers(body) ? body : call.body, bytes };
+}
+
+/** `messages[0].content[1].image_url.url` → where that is. */
+function pathOf(param: string): Path {
+  return param.split(/[.[\]]+/).flatMap((step) => (step === '' ? [] : [/^\d+$/.test(step) ? Number(step) : step]));
+}
+
+/** A copy in which the value at `path` is another; all beside it is shared. */
+function put(value: unknown, [step, ...rest]: Path, to: unknown): unknown {
+  if (step === undefined) return to;
+  if (Array.isArray(value)) return value.map((item: unknown, i) => (i === step ? put(item, rest, to) : item));
+  return isMembers(value) ? { ...value, [step]: put(value[step], rest, to) } : value;
+}
+
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
