@@ -1,3 +1,4 @@
+import type { ClientFormat } from '../gateway/client-format.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { countInput } from '../gateway/inquire.ts';
 import { run } from '../gateway/run.ts';
@@ -6,30 +7,19 @@ import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
 import { messagesConvention } from './convention.ts';
-import type { Endpoint, Visit } from './door.ts';
+import type { Endpoint } from './door.ts';
+import { embeddingsFormat, parseEmbeddings } from './embeddings.ts';
 import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
 import { getModel, listModels } from './models.ts';
+import { moderationsFormat, parseModeration } from './moderations.ts';
+import { parseRerank, rerankFormat } from './rerank.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
 
 /** The interface, row by row. */
 export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endpoint[] {
   return [
-    {
-      method: 'POST',
-      path: '/chat/completions',
-      handle: ({ id, principal, request, reply }: Visit) => {
-        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-        return run(parts, parseChat(id, principal, body, bytes), reply, chatFormat);
-      },
-    },
-    {
-      method: 'POST',
-      path: '/completions',
-      handle: ({ id, principal, request, reply }) => {
-        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-        return run(parts, parseCompletion(id, principal, body, bytes), reply, completionsFormat);
-      },
-    },
+    ask(parts, '/chat/completions', parseChat, chatFormat),
+    ask(parts, '/completions', parseCompletion, completionsFormat),
     {
       method: 'POST',
       path: '/messages',
@@ -48,6 +38,9 @@ export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endp
         return countInput(parts, parseQuestion(id, principal, request.headers, body, bytes), reply, messagesFormat, renderCount);
       },
     },
+    ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat),
+    ask(parts, '/moderations', parseModeration, moderationsFormat),
+    ask(parts, '/rerank', parseRerank, rerankFormat),
     ...responsesEndpoints(parts, memory),
     {
       method: 'GET',
@@ -61,6 +54,18 @@ export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endp
         reply.whole(200, 'application/json', getModel(parts.catalog(), principal.group, modelId(request.params))),
     },
   ];
+}
+
+/** A question in JSON whose parser needs nothing but its body. */
+function ask(parts: Parts, path: string, parse: typeof parseChat, format: ClientFormat): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    handle({ id, principal, request, reply }) {
+      const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+      return run(parts, parse(id, principal, body, bytes), reply, format);
+    },
+  };
 }
 
 function modelId(params: unknown): string {
