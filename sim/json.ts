@@ -33,3 +33,13 @@ export function typeName(value: unknown): string {
 export function shown(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+
+/** The JSON object that a body is; undefined when it is none. */
+export function objectIn(body: Buffer): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return isJson(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

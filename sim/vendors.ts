@@ -16,6 +16,8 @@ import { qwen } from './dialects/qwen.ts';
 import { volcengine } from './dialects/volcengine.ts';
 import { xai } from './dialects/xai.ts';
 import { zhipu } from './dialects/zhipu.ts';
+import { gemini } from './google/gemini.ts';
+import { vertex } from './google/vertex.ts';
 import type { OwnFormat } from './own-format.ts';
 
 /** The vendors that speak OpenAI's chat format, each under its own path. */
@@ -45,7 +47,7 @@ export const vendors: readonly Dialect[] = [
 ];
 
 /** The vendors with a format of their own. */
-export const ownFormats: readonly OwnFormat[] = [anthropic];
+export const ownFormats: readonly OwnFormat[] = [anthropic, gemini, vertex];
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 

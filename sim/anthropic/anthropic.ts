@@ -91,7 +91,7 @@ function take(call: OwnCall): Reply | Asking {
 }
 
 /** How a message goes out, wherever Claude's own format is spoken. */
-function penOf(raw: Json): Pen {
+export function penOf(raw: Json): Pen {
   const id = requestId();
   return {
     ...eventStream,

@@ -1,0 +1,18 @@
+import type { Reply } from '../dialect.ts';
+import type { Json } from '../json.ts';
+import type { ModelFacts } from './model.ts';
+import type { Surface } from './refusal.ts';
+
+/** A request that is well formed, with all that its checks need to know. */
+export interface Checked {
+  readonly raw: Json;
+  readonly model: ModelFacts;
+  readonly surface: Surface;
+  readonly streams: boolean;
+}
+
+export type Complaints = Generator<string | Reply, void, undefined>;
+
+const learnMore = 'Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini';
+/** Vertex's own checks have one form. */
+export const vertexSays = (why: string): string => `Unable to submit request because ${why}. ${learnMore}`;

@@ -1,0 +1,79 @@
+import { promptTokens } from '../answer.ts';
+import type { Reply } from '../dialect.ts';
+import { type Json, list, object, objectIn } from '../json.ts';
+import { type Asking, asking, type OwnCall } from '../own-format.ts';
+import { readRequest } from '../request.ts';
+import { scenarioOf, withoutScenarios } from '../scenario.ts';
+import { geminiMessages, vertexMessages } from './messages.ts';
+import { modelFacts, type ModelFacts, thinksUnasked } from './model.ts';
+import { ProtoReader } from './proto.ts';
+import { malformed, status, type Surface, unknownModel, unreadable } from './refusal.ts';
+import { asChat } from './request.ts';
+import { complaintOf, tooLarge } from './rules.ts';
+import { googlePen } from './write.ts';
+
+const readers = { gemini: new ProtoReader(geminiMessages), vertex: new ProtoReader(vertexMessages) };
+
+/** What Google calls its models; a scenario alone is a model, too. */
+const known = /^(?:gemini-|gemma-|learnlm-|sim-)/;
+
+/** One call of a model's method, of a caller who may. `id`: the model's, with its scenario. */
+export function callModel(call: OwnCall, id: string, method: string, surface: Surface): Reply | Asking {
+  if (!['generateContent', 'streamGenerateContent', 'countTokens'].includes(method) || !known.test(id))
+    return unknownModel(surface, id, method);
+  const large = tooLarge(call.body.length);
+  if (large !== undefined) return large;
+  const sent = objectIn(call.body);
+  if (sent === undefined) return unreadable(call.body);
+  if (method === 'countTokens') return count(sent, id, surface);
+  const { value: raw, violations } = readers[surface.api].read('GenerateContentRequest', sent);
+  if (violations.length > 0) return malformed(violations);
+  const model = modelFacts(withoutScenarios(id));
+  const streams = method === 'streamGenerateContent';
+  const complaint = complaintOf({ raw, model, surface, streams });
+  if (complaint !== undefined) return complaint;
+  const config = object(raw['generationConfig']);
+  const pen = googlePen({
+    model,
+    surface,
+    includeThoughts: object(config['thinkingConfig'])['includeThoughts'] === true,
+    topLogprobs: config['responseLogprobs'] === true ? Number(config['logprobs'] ?? 0) : undefined,
+    toolUse: searches(raw) ? toolUseTokens : 0,
+    sse: call.query.get('alt') === 'sse',
+  });
+  return asking(id, asChat(raw, id, streams), thinks(config, model), pen);
+}
+
+/** What the vendor's own search reads. */
+const toolUseTokens = 57;
+const searches = (raw: Json): boolean =>
+  list(raw['tools']).some((tool) => Object.keys(object(tool)).some((name) => name !== 'functionDeclarations'));
+
+function thinks(config: Json, model: ModelFacts): boolean {
+  const { thinkingBudget, thinkingLevel } = object(config['thinkingConfig']);
+  if (model.thinking.kind === 'none' || thinkingBudget === 0 || thinkingLevel === 'MINIMAL') return false;
+  return thinkingBudget !== undefined || thinkingLevel !== undefined || thinksUnasked(model);
+}
+
+function count(sent: Json, id: string, surface: Surface): Reply {
+  const { value, violations } = readers[surface.api].read('CountTokensRequest', sent);
+  if (violations.length > 0) return malformed(violations);
+  const asked = object(value['generateContentRequest']);
+  if ('generateContentRequest' in value && 'contents' in value)
+    return status(400, 'contents and generateContentRequest are mutually exclusive.');
+  const raw = 'contents' in value ? value : asked;
+  if (list(raw['contents']).length === 0) return status(400, '* CountTokensRequest.contents: contents is not specified\n');
+  const request = readRequest(asChat(raw, id, false), withoutScenarios(id));
+  const refused = scenarioOf(id).refuse;
+  if (refused === 'unknown_model') return unknownModel(surface, id, 'countTokens');
+  const totalTokens = promptTokens(request);
+  const characters = request.messages.reduce((total, message) => total + message.text.replace(/\s/g, '').length, 0);
+  return {
+    status: 200,
+    body: {
+      totalTokens,
+      ...(surface.api === 'vertex' && { totalBillableCharacters: characters }),
+      promptTokensDetails: [{ modality: 'TEXT', tokenCount: totalTokens }],
+    },
+  };
+}
