@@ -14,6 +14,8 @@ export interface Claude {
   readonly structured: boolean;
   /** Thoughts are left out of the answer unless `display` asks for them. */
   readonly silent: boolean;
+  /** Its conversations may have words of the system in their midst. */
+  readonly systemTurns: boolean;
   /** Thinks although nobody asks. */
   readonly alwaysThinks: boolean;
 }
@@ -27,6 +29,7 @@ const first: Claude = {
   forces: true,
   structured: false,
   silent: false,
+  systemTurns: false,
   alwaysThinks: false,
 };
 const budgets = { thinking: ['enabled', 'disabled'] } as const;
@@ -42,6 +45,7 @@ const generations: readonly (readonly [number, Partial<Claude>])[] = [
   [45, { efforts: ['high', 'low', 'medium'] }],
   [46, { outputMax: 128_000, thinking: ['enabled', 'adaptive', 'disabled'], efforts, prefill: false }],
   [47, { thinking: ['adaptive', 'disabled'], efforts: [...efforts, 'xhigh'], sampling: 'defaults', silent: true }],
+  [48, { systemTurns: true }],
   [55, { thinking: ['adaptive'], forces: false, alwaysThinks: true }],
 ];
 

@@ -26,8 +26,11 @@ export function* turnComplaints(raw: Json, house: House, claude: Claude): Compla
   if (!Array.isArray(raw['messages'])) yield 'messages: Input should be a valid list';
   const messages = list(raw['messages']).map(object);
   if (messages.length === 0) yield 'messages: at least one message is required';
-  for (const [index, message] of messages.entries())
-    yield* oneMessage(message, at('messages', index), house, index === messages.length - 1);
+  const roles = claude.systemTurns ? ['user', 'assistant', 'system'] : ['user', 'assistant'];
+  for (const [index, message] of messages.entries()) {
+    if (Object.keys(message).length === 0) yield `messages.${index}: Input does not match the expected shape.`;
+    yield* oneMessage(message, at('messages', index), house, roles, index === messages.length - 1);
+  }
   yield* pairs(messages);
   yield* thoughts(raw, messages);
   const last = messages.at(-1);
@@ -53,12 +56,9 @@ function* spoken(words: unknown, whose: string, place: string): Complaints {
   if (String(words).trim() === '') yield `${whose}: text content blocks must contain non-whitespace text`;
 }
 
-function* oneMessage(message: Json, place: string, house: House, last: boolean): Complaints {
+function* oneMessage(message: Json, place: string, house: House, roles: readonly string[], last: boolean): Complaints {
   yield* members(message, place, 'role content', '');
   const role = String(message['role']);
-  const roles = house.betas.some((beta) => beta.startsWith('mid-conversation-system'))
-    ? ['user', 'assistant', 'system']
-    : ['user', 'assistant'];
   if (!roles.includes(role))
     yield role === 'system'
       ? 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.'

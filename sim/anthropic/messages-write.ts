@@ -46,10 +46,27 @@ const more = { service_tier: 'standard', inference_geo: 'not_available' };
 
 const frame = ({ model, id }: Answer): Json => ({ model, id: `msg_01${id.slice(0, 22)}`, type: 'message', role: 'assistant' });
 
-function ending(choice: Choice | undefined): Json {
-  const reasons = { stop: choice?.stop === undefined ? 'end_turn' : 'stop_sequence', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' };
-  return { stop_reason: reasons[choice?.finish ?? 'stop'], stop_sequence: choice?.stop ?? null, stop_details: null };
+/** Why the model stopped. */
+function stopReasonOf(choice: Choice | undefined): string {
+  if (choice?.finish === 'content_filter') return 'refusal';
+  return stopWord(choice) ?? 'end_turn';
 }
+
+/** What Anthropic and Bedrock call alike; undefined where they differ. */
+export function stopWord(choice: Choice | undefined): string | undefined {
+  const words: Readonly<Record<string, string>> = {
+    stop: choice?.stop === undefined ? 'end_turn' : 'stop_sequence',
+    length: 'max_tokens',
+    tool_calls: 'tool_use',
+  };
+  return words[choice?.finish ?? 'stop'];
+}
+
+const ending = (choice: Choice | undefined): Json => ({
+  stop_reason: stopReasonOf(choice),
+  stop_sequence: choice?.stop ?? null,
+  stop_details: null,
+});
 
 /** What was read from the cache, and written to it, is not in `input_tokens`. */
 function usageOf({ usage: { prompt, cached, completion, reasoning } }: Answer, raw: Json) {
@@ -93,9 +110,11 @@ const textBlock = (pieces: readonly string[]): Block => ({
   deltas: pieces.map((piece) => ({ delta: { type: 'text_delta', text: piece }, piece: true })),
 });
 
+export const isRedacting = (raw: Json): boolean => JSON.stringify(raw['messages']).includes(redactionTrigger);
+
 /** Recorded: an untold thought is an empty one, with its signature. */
 function thoughtBlock(pieces: readonly string[], model: string, raw: Json): Block {
-  if (JSON.stringify(raw['messages']).includes(redactionTrigger)) {
+  if (isRedacting(raw)) {
     const whole = { type: 'redacted_thinking', data: redact(pieces.join('')) };
     return { whole, start: whole, deltas: [] };
   }
@@ -129,7 +148,7 @@ function callBlock({ id, name, arguments: pieces }: ToolCall): Block {
 }
 
 /** A call that met the limit is cut, and a message has no words for half an object. */
-function inputOf(json: string): unknown {
+export function inputOf(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {

@@ -1,0 +1,105 @@
+import type { Answer, Choice, Usage } from '../answer.ts';
+import { inputOf, isRedacting, stopWord } from '../anthropic/messages-write.ts';
+import { written } from '../anthropic/messages-cache.ts';
+import { redact, sign } from '../anthropic/thought.ts';
+import type { Json } from '../json.ts';
+import type { StreamEvent } from '../write.ts';
+import { eventFrame } from './event-frame.ts';
+
+/** What an answer takes from its question: Claude's words of it, and whose thoughts are signed. */
+export interface Asked {
+  /** The question in the words of Anthropic's messages. */
+  readonly messages: Json;
+  readonly signs: boolean;
+  readonly marks: boolean;
+}
+
+const latencyMs = 250;
+
+/** Recorded, Converse. */
+export function converseBody(answer: Answer, asked: Asked): Json {
+  const [choice] = answer.choices;
+  return {
+    metrics: { latencyMs },
+    output: { message: { role: 'assistant', content: choice === undefined ? [] : blocksOf(choice, asked).map(({ whole }) => whole) } },
+    stopReason: stopWord(choice) ?? 'content_filtered',
+    ...(answer.usageTold && { usage: usageOf(answer.usage, asked) }),
+  };
+}
+
+/** Recorded, ConverseStream: only calls announce their blocks. */
+export function* converseEvents(answer: Answer, asked: Asked): Generator<StreamEvent> {
+  const [choice] = answer.choices;
+  yield event('messageStart', { role: 'assistant' });
+  for (const [contentBlockIndex, { start, deltas }] of (choice === undefined ? [] : blocksOf(choice, asked)).entries()) {
+    if (start !== undefined) yield event('contentBlockStart', { contentBlockIndex, start });
+    for (const { delta, piece } of deltas) yield event('contentBlockDelta', { contentBlockIndex, delta }, piece);
+    yield event('contentBlockStop', { contentBlockIndex });
+  }
+  yield { ...event('messageStop', { stopReason: stopWord(choice) ?? 'content_filtered' }), ends: true };
+  yield event('metadata', { ...(answer.usageTold && { usage: usageOf(answer.usage, asked) }), metrics: { latencyMs } });
+}
+
+const event = (type: string, data: Json, piece = false): StreamEvent => ({ text: eventFrame(type, data), piece, ends: false });
+
+/** Recorded: counts of the cache stand outside `inputTokens`, twice each, and only where there is a cache. */
+function usageOf({ prompt, cached, completion }: Usage, { messages, marks }: Asked): Json {
+  const { minutes, hour } = written(messages, cached);
+  const long = Math.min(hour, prompt - cached);
+  const wrote = Math.min(minutes, prompt - cached - long) + long;
+  const details = [
+    ...(wrote > long ? [{ inputTokens: wrote - long, ttl: '5m' }] : []),
+    ...(long > 0 ? [{ inputTokens: long, ttl: '1h' }] : []),
+  ];
+  const cache = {
+    cacheReadInputTokens: cached,
+    cacheReadInputTokenCount: cached,
+    cacheWriteInputTokens: wrote,
+    cacheWriteInputTokenCount: wrote,
+    ...(details.length > 0 && { cacheDetails: details }),
+  };
+  return {
+    inputTokens: prompt - cached - wrote,
+    outputTokens: completion,
+    totalTokens: prompt + completion,
+    serverToolUsage: {},
+    ...((marks || cached > 0) && cache),
+  };
+}
+
+interface Block {
+  readonly whole: Json;
+  readonly start?: Json;
+  readonly deltas: readonly { readonly delta: Json; readonly piece: boolean }[];
+}
+
+function blocksOf(choice: Choice, asked: Asked): Block[] {
+  const said = choice.text.join('');
+  return [
+    ...(choice.reasoning.length > 0 ? [thoughtBlock(choice.reasoning, asked)] : []),
+    ...(said === '' ? [] : [{ whole: { text: said }, deltas: choice.text.map((text) => ({ delta: { text }, piece: true })) }]),
+    ...choice.calls.map(({ id: toolUseId, name, arguments: pieces }) => ({
+      whole: { toolUse: { toolUseId, name, input: inputOf(pieces.join('')) } },
+      start: { toolUse: { toolUseId, name } },
+      deltas: pieces.map((input) => ({ delta: { toolUse: { input } }, piece: true })),
+    })),
+  ];
+}
+
+function thoughtBlock(pieces: readonly string[], { messages, signs }: Asked): Block {
+  const text = pieces.join('');
+  if (signs && isRedacting(messages)) {
+    const redactedContent = Buffer.from(redact(text)).toString('base64');
+    return {
+      whole: { reasoningContent: { redactedContent } },
+      deltas: [{ delta: { reasoningContent: { redactedContent } }, piece: true }],
+    };
+  }
+  const told = pieces.map((piece) => ({ delta: { reasoningContent: { text: piece } }, piece: true }));
+  if (!signs) return { whole: { reasoningContent: { reasoningText: { text } } }, deltas: told };
+  const signature = sign(text);
+  return {
+    whole: { reasoningContent: { reasoningText: { text, signature } } },
+    deltas: [...told, { delta: { reasoningContent: { signature } }, piece: false }],
+  };
+}

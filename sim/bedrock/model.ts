@@ -1,0 +1,71 @@
+/** What a family of models behind Converse takes. */
+export interface ConverseModel {
+  readonly family: 'claude' | 'nova' | 'nova 2' | 'other';
+  readonly tools: boolean;
+  /** What `toolChoice` may be beside `auto`. */
+  readonly choices: readonly ('any' | 'tool')[];
+  readonly images: boolean;
+  /** `cachePoint`: nowhere, in messages and system, or among tools, too. */
+  readonly caches: 'nowhere' | 'messages' | 'everywhere';
+  readonly resultStatus: boolean;
+  readonly structured: boolean;
+  /** The conversation may end with the assistant's words. */
+  readonly prefill: boolean;
+  /** Thoughts may come back. */
+  readonly recalls: boolean;
+  /** Nothing may stand beside calls, and nothing beside their results. */
+  readonly apart: boolean;
+  readonly outputMax: number;
+}
+
+const plain: ConverseModel = {
+  family: 'other',
+  tools: true,
+  choices: [],
+  images: false,
+  caches: 'nowhere',
+  resultStatus: false,
+  structured: false,
+  prefill: false,
+  recalls: false,
+  apart: false,
+  outputMax: Infinity,
+};
+const nova = { choices: ['any', 'tool'], images: true, caches: 'messages', resultStatus: true, prefill: true } as const;
+const open = { structured: true, recalls: true };
+
+/**
+ * docs.aws.amazon.com/bedrock/latest/userguide: conversation-inference-supported-models-features.html, prompt-caching.html, structured-output.html and
+ * APIReference/API_runtime_ToolChoice.html, 2026-08. The first row that fits.
+ */
+const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
+  [
+    /claude/,
+    { family: 'claude', choices: ['any', 'tool'], images: true, caches: 'everywhere', resultStatus: true, prefill: true, recalls: true },
+  ],
+  [/nova-2/, { ...nova, family: 'nova 2', recalls: true, outputMax: 65_536 }],
+  [/nova-micro/, { ...nova, family: 'nova', images: false, outputMax: 10_000 }],
+  [/nova/, { ...nova, family: 'nova', outputMax: 10_000 }],
+  [/titan/, { tools: false, outputMax: 8192 }],
+  [/deepseek\.r1/, { tools: false, outputMax: 32_768 }],
+  [/llama4|llama3-2-(?:11|90)b/, { images: true, apart: true, resultStatus: true, outputMax: 8192 }],
+  [/llama/, { apart: true, outputMax: 8192 }],
+  [/pixtral|mistral-large-3|ministral|magistral/, { choices: ['any'], images: true, structured: true }],
+  [/mistral/, { choices: ['any'] }],
+  [/gpt-oss|deepseek|minimax|kimi|nemotron/, open],
+  [/qwen3-vl|gemma-3/, { ...open, images: true }],
+  [/qwen/, open],
+];
+
+/** The scenarios' own models take what Claude takes. */
+export function converseModel(id: string): ConverseModel {
+  const row = rows.find(([named]) => named.test(id.startsWith('sim-') ? 'claude' : id));
+  const structured = /claude-(?:sonnet|opus|haiku)-(?:4-[5-9]|[5-9])|claude-(?:fable|mythos)/.test(id);
+  return { ...plain, ...row?.[1], ...(row?.[1].family === 'claude' && { structured }) };
+}
+
+/** Sold through inference profiles only (…/inference-profiles-support.html, 2026-08; recorded). */
+export const needsProfile = (id: string): boolean =>
+  /^(?:deepseek\.r1|anthropic\.claude-(?:3-7|sonnet-[4-9]|opus-[4-9]|haiku-[4-9]|fable|mythos)|amazon\.nova-(?:2|premier)|meta\.llama4)/.test(
+    id,
+  );
