@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
+const rounds = process.env['CI'] === 'true' ? 50 : 8;
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-commands-'));
 const occupied = createServer();
 let port = 0;
@@ -82,6 +84,23 @@ test('a second gateway on the same folder is told who serves it and what to do; 
     await gone;
   }
 });
+
+test('a gateway that is told twice to stop never crashes, at whatever moment the second word comes', async () => {
+  for (let round = 0; round < rounds; round++) {
+    const gateway = spawn(process.execPath, [entry, 'serve', '--data', 'stopped', '--port', '0', '--json'], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const gone = new Promise((resolve) => gateway.once('exit', (code, signal) => resolve(signal ?? code)));
+    await new Promise((resolve) => gateway.stdout.once('data', resolve));
+    gateway.kill('SIGTERM');
+    await wait((round * 20) / rounds);
+    gateway.kill('SIGINT');
+    // When everything is closed and the process about to end, a signal is the system's.
+    expect([0, 'SIGINT']).toContain(await gone);
+  }
+}, 60_000);
 
 test('a gateway under another master key than its channels were sealed with says so', async () => {
   const config = join(folder, 'tollgate.yaml');

@@ -80,12 +80,19 @@ export function orFail(result: ConfigurationResult, where: string): Configuratio
 /** What is still open after a drain gets so long to close by itself. */
 const lingerMs = 2_000;
 
-/** The first signal drains, a second one ends at once. */
+/** A terminal and the package runner may both pass on one Ctrl-C: signals so close together are one. */
+const sameWishMs = 500;
+
+/**
+ * The first signal drains, a second one ends at once, and is the system's own: `process.exit` would end the database's threads in the middle of a
+ * call, which is a crash of the engine.
+ */
 export function stopOnSignal(gateway: Gateway, alsoClose: () => Promise<void> = async () => {}): void {
   let stopping = false;
   const stop = (): void => {
-    if (stopping) process.exit(1);
+    if (stopping) return;
     stopping = true;
+    setTimeout(() => process.off('SIGTERM', stop).off('SIGINT', stop), sameWishMs).unref();
     void gateway
       .close()
       .then(alsoClose)
