@@ -1,4 +1,5 @@
 import { anthropic } from './anthropic/anthropic.ts';
+import { bedrock } from './bedrock/bedrock.ts';
 import type { Dialect } from './dialect.ts';
 import { azure } from './dialects/azure.ts';
 import { deepseek } from './dialects/deepseek.ts';
@@ -47,7 +48,7 @@ export const vendors: readonly Dialect[] = [
 ];
 
 /** The vendors with a format of their own. */
-export const ownFormats: readonly OwnFormat[] = [anthropic, gemini, vertex];
+export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex];
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 

@@ -5,7 +5,7 @@ import { chatOf } from '../anthropic/messages-chat.ts';
 import { thinks } from '../anthropic/messages-rules.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Row, type Rows, say } from '../dialects/base.ts';
-import { isJson, type Json, object } from '../json.ts';
+import { type Json, object, objectIn } from '../json.ts';
 import { type Asking, asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
 import type { Pen } from '../play.ts';
 import { withoutScenarios } from '../scenario.ts';
@@ -63,7 +63,7 @@ function take(call: OwnCall): Reply | Asking {
   if (call.method !== 'POST' || id === undefined) return refuse({ ...blank, kind: 'unknown_url' });
   const named = decodeURIComponent(id);
   const model = withoutScenarios(named);
-  const raw = parsed(call.body);
+  const raw = objectIn(call.body);
   const message = raw === undefined ? 'Unable to parse the request body as JSON.' : converseComplaint(raw, model);
   if (raw === undefined || message !== undefined)
     return refuse({ ...blank, model, complaint: message === undefined ? undefined : { message } });
@@ -92,15 +92,6 @@ const penOf = (asked: Asked): Pen => ({
   whole: (answer) => converseBody(answer, asked),
   error: (problem) => exceptionFrame('internalServerException', say(rows, problem).message),
 });
-
-function parsed(body: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return isJson(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Amazon Bedrock's runtime: Converse and ConverseStream. */
 export const bedrock: OwnFormat = {

@@ -68,11 +68,10 @@ function* call({ toolUseId, name, input }: Json, place: string): Complaints {
     yield `The format of the value at ${place}.toolUse.input is invalid. Provide a json object for the field and try again.`;
 }
 
-function* result({ toolUseId, content, status }: Json, place: string, { resultStatus, images }: ConverseModel): Complaints {
+function* result({ toolUseId, content, status }: Json, place: string, { images }: ConverseModel): Complaints {
   if (!idPattern.test(String(toolUseId)))
     yield violated(toolUseId, `${place}.toolResult.toolUseId`, 'Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+');
   if (!Array.isArray(content)) yield violated(content, `${place}.toolResult.content`, 'Member must not be null');
-  if (status !== undefined && !resultStatus) yield "This model doesn't support the status field. Remove status and try again.";
   if (status !== undefined && status !== 'success' && status !== 'error')
     yield violated(status, `${place}.toolResult.status`, 'Member must satisfy enum value set: [success, error]');
   for (const part of list(content).map(object)) {

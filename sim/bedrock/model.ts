@@ -7,7 +7,6 @@ export interface ConverseModel {
   readonly images: boolean;
   /** `cachePoint`: nowhere, in messages and system, or among tools, too. */
   readonly caches: 'nowhere' | 'messages' | 'everywhere';
-  readonly resultStatus: boolean;
   readonly structured: boolean;
   /** The conversation may end with the assistant's words. */
   readonly prefill: boolean;
@@ -24,14 +23,13 @@ const plain: ConverseModel = {
   choices: [],
   images: false,
   caches: 'nowhere',
-  resultStatus: false,
   structured: false,
   prefill: false,
   recalls: false,
   apart: false,
   outputMax: Infinity,
 };
-const nova = { choices: ['any', 'tool'], images: true, caches: 'messages', resultStatus: true, prefill: true } as const;
+const nova = { choices: ['any', 'tool'], images: true, caches: 'messages', prefill: true } as const;
 const open = { structured: true, recalls: true };
 
 /**
@@ -39,16 +37,13 @@ const open = { structured: true, recalls: true };
  * APIReference/API_runtime_ToolChoice.html, 2026-08. The first row that fits.
  */
 const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
-  [
-    /claude/,
-    { family: 'claude', choices: ['any', 'tool'], images: true, caches: 'everywhere', resultStatus: true, prefill: true, recalls: true },
-  ],
+  [/claude/, { family: 'claude', choices: ['any', 'tool'], images: true, caches: 'everywhere', prefill: true, recalls: true }],
   [/nova-2/, { ...nova, family: 'nova 2', recalls: true, outputMax: 65_536 }],
   [/nova-micro/, { ...nova, family: 'nova', images: false, outputMax: 10_000 }],
   [/nova/, { ...nova, family: 'nova', outputMax: 10_000 }],
   [/titan/, { tools: false, outputMax: 8192 }],
   [/deepseek\.r1/, { tools: false, outputMax: 32_768 }],
-  [/llama4|llama3-2-(?:11|90)b/, { images: true, apart: true, resultStatus: true, outputMax: 8192 }],
+  [/llama4|llama3-2-(?:11|90)b/, { images: true, apart: true, outputMax: 8192 }],
   [/llama/, { apart: true, outputMax: 8192 }],
   [/pixtral|mistral-large-3|ministral|magistral/, { choices: ['any'], images: true, structured: true }],
   [/mistral/, { choices: ['any'] }],
