@@ -24,37 +24,44 @@ export interface SimModel {
 const table = `
   gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image
   gpt-4o-mini           openai      openai    =                           128000   16384   1.065 0.5325   4.26 image
-  gpt-5-mini            openai      openai    =                           400000  128000   1.775 0.1775  14.2  image
-  gpt-5.6-terra         openai      openai    =                           400000  128000  17.75  1.775   71    image
+  gpt-5-mini            openai      openai    =                           400000  128000   1.775 0.1775  14.2  image sums-up
+  gpt-5.6-terra         openai      openai    =                           400000  128000  17.75  1.775   71    image sums-up
   gpt-4.1               azure       openai    =                          1047576   32768  14.2   3.55    56.8  image
-  deepseek-chat         deepseek    deepseek  =                           128000    8192   2     0.2      3    text
-  deepseek-reasoner     deepseek    deepseek  =                           128000   65536   2     0.2      3    text
+  deepseek-chat         deepseek    deepseek  =                           128000    8192   2     0.2      3    text -schema
+  deepseek-reasoner     deepseek    deepseek  =                           128000   65536   2     0.2      3    text thinks -schema -forced
   qwen-plus             qwen        qwen      =                          1000000   32768   0.8   0.16     2    text
   qwen3-vl-plus         qwen        qwen      =                           262144   32768   1     0.2     10    image
-  glm-4.7               zhipu       zhipu     =                           204800  131072   2     0.4      8    text
-  kimi-k2.6             moonshot    moonshot  =                           262144  262144   6.745 1.136   28.4  image
-  MiniMax-M2.7          minimax     minimax   =                           204800  131072   2.1   0.42     8.4  text
-  doubao-seed-2-0-pro   volcengine  doubao    doubao-seed-2-0-pro-260215  256000  128000   3.2   0.64    16    image
+  glm-4.7               zhipu       zhipu     =                           204800  131072   2     0.4      8    text thinks
+  kimi-k2.6             moonshot    moonshot  =                           262144  262144   6.745 1.136   28.4  image thinks -forced
+  MiniMax-M2.7          minimax     minimax   =                           204800  131072   2.1   0.42     8.4  text thinks
+  doubao-seed-2-0-pro   volcengine  doubao    doubao-seed-2-0-pro-260215  256000  128000   3.2   0.64    16    image thinks
   mistral-small-latest  mistral     mistral   =                           262144   32768   1.065 0.1065   4.26 image
-  grok-4.3              xai         xai       =                          1000000   30000   8.875 1.42    17.75 image
-  llama-3.3-70b         groq        meta      llama-3.3-70b-versatile     131072   32768   4.189 4.189    5.609 text
-  openai/gpt-oss-120b   openrouter  openai    =                           131072   65536   1.065 0.5325   4.26 text
+  grok-4.3              xai         xai       =                          1000000   30000   8.875 1.42    17.75 image thinks
+  llama-3.3-70b         groq        meta      llama-3.3-70b-versatile     131072   32768   4.189 4.189    5.609 text -schema
+  openai/gpt-oss-120b   openrouter  openai    =                           131072   65536   1.065 0.5325   4.26 text thinks
   hunyuan-turbos-latest hunyuan     hunyuan   =                            32000   16000   0.8   0.8      2    text
-  hunyuan-t1-latest     hunyuan     hunyuan   =                            92000   64000   1     1        4    text
+  hunyuan-t1-latest     hunyuan     hunyuan   =                            92000   64000   1     1        4    text thinks
   llama-4-maverick      together    meta      meta-llama/Llama-4-Maverick 524288   32768   1.917 1.917    6.035 image
-  openai/gpt-oss-20b    fireworks   openai    accounts/fireworks/models/gpt-oss-20b 131072 32768 0.497 0.497 2.13 text
-  sonar                 perplexity  perplexity =                          128000    8192   7.1   7.1      7.1  image
-  sonar-reasoning-pro   perplexity  perplexity =                          128000    8192  14.2  14.2     56.8  image
-  qwen-3-235b-thinking  cerebras    qwen      qwen-3-235b-a22b-thinking-2507 131072 65536  4.26  4.26     8.52 text
-  DeepSeek-R1           huggingface deepseek  deepseek-ai/DeepSeek-R1     131072   32768   3.905 3.905   15.3  text
+  openai/gpt-oss-20b    fireworks   openai    accounts/fireworks/models/gpt-oss-20b 131072 32768 0.497 0.497 2.13 text thinks
+  sonar                 perplexity  perplexity =                          128000    8192   7.1   7.1      7.1  image -tools
+  sonar-reasoning-pro   perplexity  perplexity =                          128000    8192  14.2  14.2     56.8  image thinks -tools
+  qwen-3-235b-thinking  cerebras    qwen      qwen-3-235b-a22b-thinking-2507 131072 65536  4.26  4.26     8.52 text thinks
+  DeepSeek-R1           huggingface deepseek  deepseek-ai/DeepSeek-R1     131072   32768   3.905 3.905   15.3  text thinks
   Qwen3-VL-32B          siliconflow qwen      Qwen/Qwen3-VL-32B-Instruct  262144   32768   1     1        4    image
   gemma3                ollama      google    =                           131072    8192   0.1   0.1      0.1  image
-  qwen3-8b              vllm        qwen      Qwen/Qwen3-8B               131072    8192   0.1   0.1      0.1  text
+  qwen3-8b              vllm        qwen      Qwen/Qwen3-8B               131072    8192   0.1   0.1      0.1  text thinks
   gemma-3-4b            llamacpp    google    gemma-3-4b-it               131072    8192   0.1   0.1      0.1  image
+  gemini-2.5-flash      gemini      google    =                          1048576   65536   2.13  0.213   17.75 image thinks
+  gemini-3.1-pro        gemini      google    gemini-3.1-pro-preview     1048576   65536  14.2   1.42    85.2  image thinks
+  gemini-2.5-pro        vertex      google    =                          1048576   65536   8.875 0.8875  71    image thinks
+  gemini-3-flash        vertex      google    gemini-3-flash-preview     1048576   65536   3.55  0.355   21.3  image thinks
+  vertex/claude-4.5     vertex      anthropic claude-sonnet-4-5@20250929  200000   64000  21.3   2.13   106.5  image thinks
+  command-a             cohere      cohere    command-a-03-2025           256000    8000  17.75 17.75    71    text
+  command-a-plus        cohere      cohere    command-a-plus-05-2026      256000   32000  17.75 17.75    71    image thinks
 `;
 
-const skills: readonly Skill[] = ['image', 'tools', 'schema', 'thinks'];
-const usual: readonly Skill[] = ['tools', 'schema'];
+const skills: readonly Skill[] = ['image', 'tools', 'forced', 'schema', 'thinks', 'sums-up'];
+const usual: readonly Skill[] = ['tools', 'forced', 'schema'];
 
 export const models: readonly SimModel[] = table.trim().split('\n').map(readRow);
 

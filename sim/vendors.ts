@@ -17,9 +17,11 @@ import { qwen } from './dialects/qwen.ts';
 import { volcengine } from './dialects/volcengine.ts';
 import { xai } from './dialects/xai.ts';
 import { zhipu } from './dialects/zhipu.ts';
+import { cohere } from './cohere/cohere.ts';
 import { gemini } from './google/gemini.ts';
 import { vertex } from './google/vertex.ts';
 import type { OwnFormat } from './own-format.ts';
+import { jina, voyage } from './vectors/alone.ts';
 
 /** The vendors that speak OpenAI's chat format, each under its own path. */
 export const vendors: readonly Dialect[] = [
@@ -48,7 +50,7 @@ export const vendors: readonly Dialect[] = [
 ];
 
 /** The vendors with a format of their own. */
-export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex];
+export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex, cohere, voyage, jina];
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 
