@@ -21,7 +21,6 @@ import { cohere } from './cohere/cohere.ts';
 import { gemini } from './google/gemini.ts';
 import { vertex } from './google/vertex.ts';
 import type { OwnFormat } from './own-format.ts';
-import { jina, voyage } from './vectors/alone.ts';
 
 /** The vendors that speak OpenAI's chat format, each under its own path. */
 export const vendors: readonly Dialect[] = [
@@ -50,7 +49,7 @@ export const vendors: readonly Dialect[] = [
 ];
 
 /** The vendors with a format of their own. */
-export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex, cohere, voyage, jina];
+export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex, cohere];
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 
