@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { demoScenarios, simConfig } from './catalog.ts';
 import { scenarioOf } from './scenario.ts';
-import { vendors } from './vendors.ts';
+import { ownFormats, vendors } from './vendors.ts';
 
 interface Written {
-  readonly models: readonly { readonly id: string; readonly price: { readonly input: number; readonly output: number } }[];
+  readonly models: readonly { readonly id: string; readonly kind: string; readonly price: Readonly<Record<string, number>> }[];
   readonly channels: readonly {
     readonly vendor: string;
     readonly base_url: string;
@@ -17,8 +17,13 @@ test('every model of the demo has a price, and a channel to its vendor in the si
   const { models, channels }: Written = parse(simConfig('http://127.0.0.1:1234'));
   const sold = channels.flatMap((channel) => channel.models.map((model) => (typeof model === 'string' ? model : model.id)));
   expect(new Set(sold)).toEqual(new Set(models.map(({ id }) => id)));
-  for (const { price } of models) expect(price.input * price.output).toBeGreaterThan(0);
-  const prefixes = new Map(vendors.map(({ vendor, prefix }) => [vendor, prefix]));
+  // Moderation is free wherever it is sold.
+  for (const { id, kind, price } of models)
+    expect(
+      Object.values(price).every((yuan) => yuan > 0),
+      id,
+    ).toBe(kind !== 'moderation');
+  const prefixes = new Map([...vendors, ...ownFormats].map(({ vendor, prefix }) => [vendor, prefix]));
   for (const { vendor, base_url } of channels) expect(base_url).toBe(`http://127.0.0.1:1234${prefixes.get(vendor)}`);
 });
 

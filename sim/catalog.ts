@@ -1,7 +1,8 @@
+import { vectorChannelLines, vectorModelLines } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
 
-/** What a model may be able to do; `thinks`: it tells its thoughts when it is asked to think. */
-export type Skill = 'image' | 'tools' | 'schema' | 'thinks';
+/** What a model may be able to do; `forced`: be made to call a tool, `thinks`: it tells its thoughts when it is asked to think, `sums-up`: it tells on /responses what they were about. */
+export type Skill = 'image' | 'tools' | 'forced' | 'schema' | 'thinks' | 'sums-up';
 
 export interface SimModel {
   readonly id: string;
@@ -130,6 +131,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ...demoScenarios.map(
       (id) => `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
     ),
+    ...vectorModelLines(),
     'channels:',
     ...sold.map((vendor) =>
       channelLine(
@@ -140,6 +142,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
       ),
     ),
     ...played.map((model) => channelLine(model.id, [model], model.vendor, simUrl)),
+    ...vectorChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...scenarioChannels(simUrl),
     '',
   ].join('\n');

@@ -7,6 +7,7 @@ import { responses } from './responses.ts';
 import { besideResponses } from './responses-more.ts';
 import { Once } from './scenario.ts';
 import { sendJson } from './send.ts';
+import { vectors } from './vectors/index.ts';
 import { ownFormatAt, ownFormats, route, vendors } from './vendors.ts';
 
 export type { SimRequest } from './request-log.ts';
@@ -70,6 +71,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
   if (to === undefined) return index(response, url);
   if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);
   if (incoming.method === 'POST' && to.path.endsWith('/completions') && (await completions(incoming, response, body, to, once))) return;
+  if (incoming.method === 'POST' && (await vectors(incoming, response, body, to, once))) return;
   if (incoming.method === 'POST' && to.path === '/responses' && to.dialect.responses !== undefined)
     return responses(incoming, response, body, to, once);
   if (incoming.method === 'POST' && /^\/responses\/(?:input_tokens|compact)$/.test(to.path) && to.dialect.responses === 'all')

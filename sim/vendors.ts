@@ -21,6 +21,7 @@ import { cohere } from './cohere/cohere.ts';
 import { gemini } from './google/gemini.ts';
 import { vertex } from './google/vertex.ts';
 import type { OwnFormat } from './own-format.ts';
+import { jina, voyage } from './vectors/alone.ts';
 
 /** The vendors that speak OpenAI's chat format, each under its own path. */
 export const vendors: readonly Dialect[] = [
@@ -49,7 +50,7 @@ export const vendors: readonly Dialect[] = [
 ];
 
 /** The vendors with a format of their own. */
-export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex, cohere];
+export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex, cohere, voyage, jina];
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 

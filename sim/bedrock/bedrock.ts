@@ -9,6 +9,7 @@ import { type Json, object, objectIn } from '../json.ts';
 import { type Asking, asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
 import type { Pen } from '../play.ts';
 import { withoutScenarios } from '../scenario.ts';
+import { invoke } from '../vectors/bedrock.ts';
 import { messagesOf } from './converse-messages.ts';
 import { converseComplaint } from './converse-rules.ts';
 import { type Asked, converseBody, converseEvents } from './converse-write.ts';
@@ -59,6 +60,8 @@ function take(call: OwnCall): Reply | Asking {
   const blank = blankProblem(call.url);
   const doubt = doubtOf(call);
   if (doubt !== undefined) return refuse({ ...blank, kind: 'wrong_key', complaint: doubt });
+  const invoked = invoke(call);
+  if (invoked !== undefined) return 'message' in invoked ? refuse({ ...blank, complaint: invoked }) : invoked;
   const [, id, operation] = /^\/model\/([^/]+)\/(converse|converse-stream)$/.exec(call.path) ?? [];
   if (call.method !== 'POST' || id === undefined) return refuse({ ...blank, kind: 'unknown_url' });
   const named = decodeURIComponent(id);

@@ -8,6 +8,7 @@ import { geminiMessages, vertexMessages } from './messages.ts';
 import { modelFacts, type ModelFacts, thinksUnasked } from './model.ts';
 import { ProtoReader } from './proto.ts';
 import { malformed, status, type Surface, unknownModel, unreadable } from './refusal.ts';
+import { embedding } from '../vectors/google.ts';
 import { asChat } from './request.ts';
 import { complaintOf, tooLarge } from './rules.ts';
 import { googlePen } from './write.ts';
@@ -19,6 +20,8 @@ const known = /^(?:gemini-|gemma-|learnlm-|sim-)/;
 
 /** One call of a model's method, of a caller who may. `id`: the model's, with its scenario. */
 export function callModel(call: OwnCall, id: string, method: string, surface: Surface): Reply | Asking {
+  const vectors = embedding(call, id, method, surface);
+  if (vectors !== undefined) return vectors;
   if (!['generateContent', 'streamGenerateContent', 'countTokens'].includes(method) || !known.test(id))
     return unknownModel(surface, id, method);
   const large = tooLarge(call.body.length);

@@ -1,0 +1,60 @@
+import { callId, openAiRows, say } from '../dialects/base.ts';
+import type { Problem, Reply } from '../dialect.ts';
+import { type Json, objectIn } from '../json.ts';
+import { type Asking, asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
+import { deskAt } from './desk.ts';
+import { asQuestion } from './pen.ts';
+import type { Beside } from './vendors.ts';
+
+/** A vendor of vectors and scores alone. */
+function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
+  /** Recorded from Voyage: the words alone. */
+  const refuse = (problem: Problem): Reply => {
+    const { status, message } = say(openAiRows, problem);
+    return { status, body: { detail: message } };
+  };
+  const take = (call: OwnCall): Reply | Asking => {
+    const blank = blankProblem(call.url);
+    const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1];
+    if (key === undefined || /wrong|invalid|expired/i.test(key)) return refuse({ ...blank, kind: 'wrong_key' });
+    const desk = call.method === 'POST' ? deskAt(call.path, beside) : undefined;
+    if (desk === undefined) return refuse({ ...blank, kind: 'unknown_url' });
+    const raw: Json | undefined = objectIn(call.body);
+    const complaint = raw === undefined ? { message: 'The body is not JSON.' } : desk.complaint(raw);
+    if (raw === undefined || complaint !== undefined) return refuse({ ...blank, complaint });
+    return asking(String(raw['model']), asQuestion(desk.texts(raw)), false, desk.pen(raw));
+  };
+  return { vendor, prefix, callId, refuse, take };
+}
+
+const members = (names: string): readonly string[] => names.split(' ');
+const totalTold = (tokens: number): Json => ({ total_tokens: tokens });
+
+/** docs.voyageai.com/reference, 2026-08. */
+export const voyage = alone('voyage', '/voyage/v1', {
+  embeddings: {
+    inputsMax: 1_000,
+    only: members('input model input_type truncation output_dimension output_dtype encoding_format'),
+    encodings: { member: 'encoding_format', known: ['base64'] },
+    dimensions: 'output_dimension',
+    usage: totalTold,
+  },
+  rerank: {
+    documentsMax: 1_000,
+    only: members('query documents model top_k return_documents truncation'),
+    texts: true,
+    topN: 'top_k',
+    results: 'data',
+    cost: (tokens) => ({ usage: totalTold(tokens) }),
+  },
+});
+
+/** api.jina.ai/redoc, 2026-08. */
+export const jina = alone('jina', '/jina/v1', {
+  embeddings: {
+    inputsMax: 512,
+    only: members('model input embedding_type task dimensions normalized late_chunking truncate'),
+    encodings: { member: 'embedding_type', known: ['float', 'base64', 'binary', 'ubinary'] },
+  },
+  rerank: { documentsMax: 2_048, cost: (tokens) => ({ usage: totalTold(tokens) }), returns: true },
+});

@@ -1,0 +1,65 @@
+import type { Reply } from '../dialect.ts';
+import { status, type Surface } from '../google/refusal.ts';
+import { type Json, list, number, object, objectIn, text } from '../json.ts';
+import { type Asking, asking, type OwnCall } from '../own-format.ts';
+import { countTokens } from '../tokens.ts';
+import { vectorOf } from './model.ts';
+import { asQuestion, wholePen } from './pen.ts';
+
+const dimensionsUsual = 3_072;
+const batchMax = 100;
+
+/** Vectors of Google's embedding models (ai.google.dev/api/embeddings and Vertex's text embeddings API, 2026-08); undefined for any other method. */
+export function embedding(call: OwnCall, named: string, method: string, { api, models }: Surface): Reply | Asking | undefined {
+  if (!(api === 'gemini' && method === 'batchEmbedContents') && !(api === 'vertex' && method === 'predict')) return undefined;
+  if (!/embed|^sim-/.test(named))
+    return status(404, `${models}${named} is not found for API version v1beta, or is not supported for embedContent.`);
+  const raw = objectIn(call.body);
+  if (raw === undefined) return status(400, 'Invalid JSON payload received.');
+  return api === 'gemini' ? batch(raw, named) : predict(raw, named);
+}
+
+function batch(raw: Json, named: string): Reply | Asking {
+  const requests = list(raw['requests']).map(object);
+  if (requests.length === 0 || requests.length > batchMax)
+    return status(400, `* BatchEmbedContentsRequest.requests: at most ${batchMax} requests can be in one batch`);
+  const texts: string[] = [];
+  for (const [i, request] of requests.entries()) {
+    if (typeof request['model'] !== 'string' || !request['model'].endsWith(named))
+      return status(400, `* BatchEmbedContentsRequest.requests[${i}].model: unexpected model name format`);
+    const parts = list(object(request['content'])['parts']).map((part) => text(object(part)['text']));
+    const [one] = parts;
+    if (parts.length !== 1 || one === undefined || one === '') return status(400, `* EmbedContentRequest.content: contents is empty`);
+    texts.push(one);
+  }
+  const size = number(requests[0]?.['outputDimensionality']) ?? dimensionsUsual;
+  const tokens = sum(texts);
+  // Recorded: the first generation tells no tokens.
+  const told = named.startsWith('gemini-embedding-001')
+    ? undefined
+    : { promptTokenCount: tokens, promptTokenDetails: [{ modality: 'TEXT', tokenCount: tokens }] };
+  const pen = wholePen(({ usageTold }) => ({
+    embeddings: texts.map((one) => ({ values: vectorOf(one, size) })),
+    ...(usageTold && told && { usageMetadata: told }),
+  }));
+  return asking(named, asQuestion(texts), false, pen);
+}
+
+function predict(raw: Json, named: string): Reply | Asking {
+  const instances = list(raw['instances']).map(object);
+  const most = named.startsWith('gemini-') ? 1 : 250;
+  if (instances.length === 0 || instances.length > most)
+    return status(400, `${instances.length} instance(s) is not allowed in prediction. Max allowed instances is ${most}.`);
+  const texts = instances.map((instance) => text(instance['content']) ?? '');
+  if (texts.includes('')) return status(400, 'The text content is empty.');
+  const size = number(object(raw['parameters'])['outputDimensionality']) ?? dimensionsUsual;
+  const pen = wholePen(({ usageTold }) => ({
+    predictions: texts.map((one) => ({
+      embeddings: { values: vectorOf(one, size), statistics: { truncated: false, ...(usageTold && { token_count: countTokens(one) }) } },
+    })),
+    metadata: { billableCharacterCount: texts.join('').replace(/\s/g, '').length },
+  }));
+  return asking(named, asQuestion(texts), false, pen);
+}
+
+const sum = (texts: readonly string[]): number => texts.reduce((total, one) => total + countTokens(one), 0);

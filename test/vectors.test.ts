@@ -1,0 +1,95 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { simConfig } from '../sim/catalog.ts';
+import { type Sim, startSim } from '../sim/index.ts';
+import { vectorModels } from '../sim/vectors/catalog.ts';
+import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
+
+/** The official package, and every vendor of the simulator that makes vectors, verdicts and scores. */
+let sim: Sim;
+let temporary: Temporary;
+let client: OpenAI;
+
+beforeAll(async () => {
+  sim = await startSim();
+  temporary = await openTemporaryGateway(simConfig(sim.url));
+  client = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key, maxRetries: 0 });
+});
+afterAll(async () => {
+  await temporary.close();
+  await sim.close();
+});
+
+const modelsOf = (kind: string): string[] => vectorModels.filter((model) => model.kind === kind).map(({ id }) => id);
+const cosine = (a: readonly number[] = [], b: readonly number[] = []): number => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+
+describe.each(modelsOf('embedding'))('%s', (model) => {
+  test('similar texts have similar vectors, in numbers as in the package’s own encoding', async () => {
+    const input = ['the cat sat on the mat', 'a cat sat on a mat', 'quarterly revenue grew'];
+    const answer = await client.embeddings.create({ model, input });
+    const floats = await client.embeddings.create({ model, input, encoding_format: 'float' });
+    expect(answer.model).toBe(model);
+    expect(answer.data.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(answer.usage.total_tokens).toBeGreaterThan(10);
+    expect(floats.usage).toEqual(answer.usage);
+    const [cat, twin, money] = answer.data.map(({ embedding }) => embedding);
+    expect(cat?.length).toBeGreaterThan(500);
+    expect(cosine(cat, twin)).toBeGreaterThan(cosine(cat, money) + 0.2);
+    for (const [i, { embedding }] of floats.data.entries()) {
+      expect(Array.isArray(embedding)).toBe(true);
+      expect(embedding.map(Math.fround)).toEqual(answer.data[i]?.embedding.map(Math.fround));
+    }
+  });
+
+  test('dimensions are as asked, and a list of one text is a list', async () => {
+    const dimensions = 512;
+    if (/titan|nova|embed-v4|multilingual-v3/.test(model)) return; // whose sizes are a choice of few
+    const answer = await client.embeddings.create({ model, input: ['one'], dimensions });
+    expect(answer.data).toHaveLength(1);
+    expect(answer.data[0]?.embedding).toHaveLength(dimensions);
+  });
+});
+
+test('more texts than a vendor takes at a time come back in order', async () => {
+  const input = Array.from({ length: 25 }, (_, i) => `text number ${i}`);
+  for (const model of ['text-embedding-v4', 'titan-embed-text-v2', 'bge-m3', 'gemini-embedding-001']) {
+    const all = await client.embeddings.create({ model, input });
+    const [last] = (await client.embeddings.create({ model, input: 'text number 24' })).data;
+    expect(all.data.map(({ index }) => index)).toEqual(input.map((_, i) => i));
+    expect(all.data[24]?.embedding).toEqual(last?.embedding);
+  }
+});
+
+test('tokens pass to models that read them, and are refused for those that do not', async () => {
+  const { usage } = await client.embeddings.create({ model: 'text-embedding-3-small', input: [[1111, 2222, 3333], [4444]] });
+  expect(usage.prompt_tokens).toBe(4);
+  await expect(client.embeddings.create({ model: 'gemini-embedding-001', input: [1, 2, 3] })).rejects.toMatchObject({
+    status: 400,
+    param: 'input',
+  });
+});
+
+test.each(modelsOf('moderation'))('moderation: %s flags what it should, and nothing else', async (model) => {
+  const { results } = await client.moderations.create({ model, input: ['Have a great day!', 'I will kill you'] });
+  expect(results.map(({ flagged }) => flagged)).toEqual([false, true]);
+});
+
+test('moderation without a model asks the usual one', async () => {
+  const answer = await client.moderations.create({ input: 'Have a great day!' });
+  expect(answer).toMatchObject({ id: expect.stringMatching(/^modr-/), model: 'omni-moderation-latest', results: [{ flagged: false }] });
+});
+
+test.each(modelsOf('rerank'))('rerank: %s puts the answer first', async (model) => {
+  const documents = ['Carson City is the capital of Nevada.', { text: 'The capital of France is Paris.' }, 'Bread is baked.'];
+  const asked = { model, query: 'What is the capital of France?', documents, top_n: 2, return_documents: true };
+  const answer: unknown = await client.post('/rerank', { body: asked });
+  expect(answer).toMatchObject({
+    model,
+    results: [
+      { index: 1, relevance_score: expect.any(Number), document: { text: 'The capital of France is Paris.' } },
+      { index: 0, document: { text: documents[0] } },
+    ],
+  });
+});
+
+test('the books are in order', () => temporary.expectBooks());
