@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
+import { anthropic } from '../sim/anthropic/anthropic.ts';
+import { bedrock } from '../sim/bedrock/bedrock.ts';
 import { vendors as simulated } from '../sim/vendors.ts';
 import type { FaultKind } from '../src/base/fault.ts';
 import { type Adapter, type Answer, type Call, isFault } from '../src/providers/adapter.ts';
@@ -33,7 +35,7 @@ function callOf(upstreamModel: string, stream: boolean, more: object = {}): Call
   return { body, bytes, publicModel: 'public', upstreamModel, ...shape, answerId: 'chatcmpl-1', created: 1 };
 }
 
-describe.each(simulated.map((dialect) => [dialect.vendor, dialect] as const))('%s', (name, { prefix }) => {
+describe.each([...simulated, anthropic, bedrock].map((dialect) => [dialect.vendor, dialect] as const))('%s', (name, { prefix }) => {
   const vendor = vendors.get(name);
   const adapter = vendor?.speaks.chat;
 

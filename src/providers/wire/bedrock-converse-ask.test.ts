@@ -97,6 +97,19 @@ describe('turns', () => {
     ]);
   });
 
+  test('Llama has no word beside calls and their results', () => {
+    const conversation = [user, { ...caller, content: 'I look.' }, { role: 'tool', tool_call_id: 'call_1', content: '21' }, user];
+    const [, words, between, calls, results, word, rest] = said(conversation, 'us.meta.llama4-maverick-17b-instruct-v1:0');
+    expect([words, between]).toEqual([
+      { role: 'assistant', content: [{ text: 'I look.' }] },
+      { role: 'user', content: [{ text: 'Continue.' }] },
+    ]);
+    expect([calls.role, Object.keys(calls.content[0]), calls.content.length]).toEqual(['assistant', ['toolUse'], 1]);
+    expect([results.role, Object.keys(results.content[0]), results.content.length]).toEqual(['user', ['toolResult'], 1]);
+    expect([word.role, rest]).toEqual(['assistant', { role: 'user', content: [{ text: 'Hi' }] }]);
+    expect(said(conversation)).toHaveLength(3);
+  });
+
   test('images and documents are bytes; every document has a name of its own that Converse takes', () => {
     const content = [
       { type: 'image_url', image_url: { url: 'data:image/jpg;base64,AAAA' } },

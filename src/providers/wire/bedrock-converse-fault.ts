@@ -13,6 +13,8 @@ const quirks: Quirks = {
       code: /^(UnrecognizedClient|ExpiredToken|InvalidSignature|SignatureDoesNotMatch|IncompleteSignature|MissingAuthenticationToken|InvalidClientTokenId|OptInRequired|NotAuthorized)/i,
       kind: 'credentials',
     },
+    // A subscription that cannot be paid: the account's trouble, although it is told of the model.
+    { text: /INVALID_PAYMENT_INSTRUMENT|valid payment instrument/, kind: 'quota' },
     {
       text: /access to the model|model access|end of its life|marked by provider as Legacy/i,
       kind: 'unknown_model',

@@ -14,6 +14,8 @@ export interface ConverseModel {
   readonly caches: 'nowhere' | 'messages' | 'everywhere';
   /** `toolResult.status`. */
   readonly resultStatus: boolean;
+  /** Calls and their results want turns of their own, without a word beside them. */
+  readonly apart: boolean;
   /** `additionalModelRequestFields` for sampling by the `k` likeliest tokens. */
   readonly topK: ((k: number) => JsonObject) | undefined;
   /** The same for `reasoning_effort`; whether the output is limited matters to some. */
@@ -72,6 +74,7 @@ const rows: readonly Row[] = [
   { models: /nova-2/, ...nova, effort: novaEffort },
   { models: /nova/, ...nova },
   { models: /mistral|pixtral/, chooses: 'any', structured: /mistral-large-3|ministral|magistral|voxtral/, topK },
+  { models: /llama/, apart: true },
   { models: /gpt-oss/, structured: /./, effort: (effort) => ({ fields: { reasoning_effort: threeLevels(effort) } }) },
   {
     models: /qwen/,
@@ -97,6 +100,7 @@ export function converseModel({ upstreamModel, publicModel }: Call): ConverseMod
     chooses: row.chooses ?? 'nothing',
     caches: row.caches ?? 'nowhere',
     resultStatus: row.resultStatus === true,
+    apart: row.apart === true,
     topK: row.topK,
     effort: row.effort,
   };

@@ -113,6 +113,11 @@ test('damage on the way is a fault, and what came before it is delivered', () =>
   });
 });
 
+test.each(['contentBlockDelta', 'messageStop'])('a %s that is no JSON is a fault', (name) => {
+  const broken = eventStreamFrame({ ':event-type': name, ':message-type': 'event' }, '{"delta":{"text":');
+  expect(play([start, text('Hi'), broken]).meter.fault).toMatchObject({ kind: 'protocol' });
+});
+
 test('events and deltas of tomorrow say nothing', () => {
   const { content, meter } = play([
     start,
@@ -272,4 +277,11 @@ test('our own account is not quoted to anybody', () => {
   expect(bedrockConverse.fault(403, { 'x-amzn-errortype': 'AccessDeniedException' }, reply).message).toBe(
     'User: *** is not authorized to perform: bedrock:InvokeModel on resource: ***',
   );
+});
+
+test('a subscription that cannot be paid is the account’s trouble', () => {
+  const reply = JSON.stringify({
+    message: 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided.',
+  });
+  expect(bedrockConverse.fault(403, { 'x-amzn-errortype': 'AccessDeniedException' }, reply).kind).toBe('quota');
 });

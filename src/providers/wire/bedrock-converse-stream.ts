@@ -10,6 +10,7 @@ import { converseQuantities } from './bedrock-converse-usage.ts';
 import type { ChatChunks } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
 import { countOf, isObject, type JsonObject, objectOf, parse, rawMembers, textOf, utf8 } from './json.ts';
+import { protocolFault } from './openai-chat-fault.ts';
 import { stringAfter } from './string-after.ts';
 
 /** What stands before the text of nearly every event. */
@@ -28,9 +29,10 @@ interface Block {
   hasArguments: boolean;
 }
 
-/** Reads Converse's stream: messageStart, contentBlockStart/Delta/Stop, messageStop, and `metadata`, which alone is the end. */
+/** Reads Converse's stream: messageStart, contentBlockStart/Delta/Stop, messageStop and `metadata`, which together are the end. */
 export class ConverseReader implements EventReader {
   readonly #chunks: ChatChunks;
+  #stopped = false;
   readonly #meter: StreamMeter;
   readonly #hidden: boolean;
   readonly #signs: boolean;
@@ -53,21 +55,26 @@ export class ConverseReader implements EventReader {
       const text = this.#hidden ? undefined : stringAfter(data, beforeText);
       if (text !== undefined) return this.#chunks.contentJson(text);
       // The parts are cut out of the text, which has to be JSON for that.
-      return isObject(parse(data)) ? this.#delta(rawMembers(data)) : '';
+      return isObject(parse(data)) ? this.#delta(rawMembers(data)) : this.#broken();
     }
     const event = objectOf(parse(utf8(data)));
     if (name.startsWith('exception:')) {
       this.#meter.fault = converseException(name.slice('exception:'.length), event);
       return '';
     }
-    if (!event) return '';
+    if (!event) return this.#broken();
     if (name === 'contentBlockStart') return this.#start(event);
     if (name === 'contentBlockStop') return this.#stop(event);
     if (name === 'messageStop') return this.#messageStop(event);
     if (name === 'metadata') {
       this.#meter.quantities = converseQuantities(event['usage']);
-      this.#meter.done = true;
+      this.#meter.done = this.#stopped;
     }
+    return '';
+  }
+
+  #broken(): string {
+    this.#meter.fault = protocolFault('an event that is not JSON');
     return '';
   }
 
@@ -142,6 +149,9 @@ export class ConverseReader implements EventReader {
       this.#meter.fault = finish;
       return '';
     }
+    this.#stopped = true;
+    // Some have the metadata before it (recorded).
+    this.#meter.done = this.#meter.quantities !== undefined;
     return this.#chunks.content(this.#held) + this.#chunks.finish(finish);
   }
 }

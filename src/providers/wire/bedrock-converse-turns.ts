@@ -27,9 +27,10 @@ export class TurnsWriter {
 
   /** `prefill`: the conversation may end with the assistant's words. */
   messages({ turns }: Conversation, prefill: boolean): Message[] {
-    const messages = turns.map((turn, i): Message => {
+    const messages = turns.flatMap((turn, i): Message[] => {
       const content = turn.role === 'user' ? this.#user(turn) : this.#assistant(turn, i === turns.length - 1);
-      return { role: turn.role, content };
+      const message = { role: turn.role, content };
+      return this.#model.apart ? takenApart(message) : [message];
     });
     // "A conversation must start with a user message", and with most models end with one.
     if (messages[0]?.role === 'assistant') messages.unshift(nudge('Begin.'));
@@ -79,7 +80,19 @@ export class TurnsWriter {
   }
 }
 
-const nudge = (text: string): Message => ({ role: 'user', content: [{ text }] });
+const nudge = (text: string, role: Turn['role'] = 'user'): Message => ({ role, content: [{ text }] });
+
+/**
+ * Llama takes no word beside calls or their results ("Conversation blocks and tool result blocks cannot be provided in the same turn", told to users of
+ * llama4-maverick, 2025-11): each becomes a turn of its own, with a word of the other side in between.
+ */
+function takenApart({ role, content }: Message): Message[] {
+  const tooling = content.filter((block) => 'toolUse' in block || 'toolResult' in block);
+  const words = content.filter((block) => !tooling.includes(block));
+  if (tooling.length === 0 || words.length === 0) return [{ role, content }];
+  const [first, second] = role === 'user' ? [tooling, words] : [words, tooling];
+  return [{ role, content: first }, role === 'user' ? nudge('Understood.', 'assistant') : nudge('Continue.'), { role, content: second }];
+}
 
 /** Anthropic's `cache_control` as Converse says it; five minutes are what it means when nothing is said. */
 export const cachePoint = (cache: JsonObject): JsonObject => ({
