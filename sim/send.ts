@@ -34,14 +34,15 @@ export async function sendStream(
   response.writeHead(200, { 'content-type': streamType, 'cache-control': 'no-cache', ...headers });
   let { trouble } = pace;
   let pieces = 0;
+  const signal = closed(response);
   for (const event of events) {
     if (trouble !== undefined && (event.ends || (event.piece && pieces >= trouble.after))) {
       if (await strike(response, event.text, trouble, pace, broken)) return;
       trouble = undefined;
     }
-    if (!response.write(event.text)) await once(response, 'drain', { signal: closed(response) });
+    if (!response.write(event.text)) await once(response, 'drain', { signal });
     if (event.piece) pieces++;
-    if (pace.pieceMs > 0) await wait(pace.pieceMs, undefined, { signal: closed(response) });
+    if (pace.pieceMs > 0) await wait(pace.pieceMs, undefined, { signal });
   }
   response.end(end);
 }

@@ -1,6 +1,7 @@
 import { type Dialect, part, type Rule, type Style } from '../dialect.ts';
-import { object } from '../json.ts';
+import { list, object } from '../json.ts';
 import type { ChatRequest } from '../request.ts';
+import { eachMessage } from '../rules/messages.ts';
 import { usualRules } from '../rules/usual.ts';
 import { callId, counts, openAiRows, openAiStyle, refuser, type Rows } from './base.ts';
 
@@ -55,6 +56,13 @@ const fixedSampling: Rule = (request) => {
 const noRequired: Rule = ({ raw }) =>
   raw['tool_choice'] === 'required' ? { message: "tool_choice 'required' is not supported" } : undefined;
 
+/** In public reports since 2026-01: turns that called tools must bring their reasoning back. */
+const reasoningComesBack: Rule = eachMessage(({ raw, role }, index, request) => {
+  const called = role === 'assistant' && list(raw['tool_calls']).length > 0;
+  if (!called || !thinks(request) || raw['reasoning_content']) return undefined;
+  return { message: `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${index}` };
+});
+
 /** wire-formats §5.2: while streaming, usage sits in the finishing choice as well; cached tokens are a count of their own. */
 const style: Style = {
   ...openAiStyle,
@@ -83,6 +91,7 @@ export const moonshot: Dialect = {
     ...usualRules({ sees: (model) => /vision|^kimi-k(?:3|2\.)/.test(model), temperature: { min: 0, max: 1 } }),
     fixedSampling,
     noRequired,
+    reasoningComesBack,
   ],
   refuse: refuser(rows, ({ message, type: kind }) => ({ error: { message, type: kind } })),
   style,

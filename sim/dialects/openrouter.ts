@@ -36,10 +36,12 @@ function envelope({ kind, status, message }: Said): Json {
 const slug: Rule = ({ model }) =>
   model.includes('/') || model.startsWith('sim-') ? undefined : { kind: 'unknown_model', message: `${model} is not a valid model ID` };
 
+/** openrouter.ai/docs/client-sdks, 2026-11: `reasoning_effort` is short for `reasoning.effort`. */
 const reasons = ({ model, raw }: ChatRequest): boolean => {
-  const wish = object(raw['reasoning']);
+  const effort = raw['reasoning_effort'];
+  const wish = effort === undefined ? object(raw['reasoning']) : { effort };
   if (wish['enabled'] === false || wish['effort'] === 'none') return false;
-  return raw['reasoning'] !== undefined || /reason|thinking|gpt-5|deepseek-r1/.test(model);
+  return effort !== undefined || raw['reasoning'] !== undefined || /reason|thinking|gpt-5|deepseek-r1/.test(model);
 };
 
 function usage({ prompt, cached, completion, reasoning }: Usage): Json {

@@ -116,7 +116,10 @@ function unanswered(ids: readonly string[], index: number): Complaint {
 export const alternate =
   (complain: Complaint): Rule =>
   ({ messages }) => {
-    const turns = messages.filter(({ role }) => role !== 'system').map(({ role }) => (role === 'assistant' ? 'assistant' : 'user'));
+    // One turn of the user's has the results of all calls.
+    const turns = messages
+      .filter(({ role }, i) => role !== 'system' && !(role === 'tool' && messages[i - 1]?.role === 'tool'))
+      .map(({ role }) => (role === 'assistant' ? 'assistant' : 'user'));
     const wrong = turns.some((role, index) => role !== (index % 2 === 0 ? 'user' : 'assistant'));
     return wrong ? complain : undefined;
   };
