@@ -37,7 +37,7 @@ export function messageFrom(answer: Answer, call: Call): JsonObject {
   const stopReason = !said['refusal'] ? stopReasonOf(choice['finish_reason'], calls.length) : 'refusal';
   return {
     ...messageHead(call),
-    content: [...thinkingFrom(said), ...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...calls.map(toolUse)],
+    content: [...thinkingFrom(said), ...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map(toolUse)],
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,

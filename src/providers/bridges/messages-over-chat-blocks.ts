@@ -33,7 +33,7 @@ export class MessageBlocks {
 
   /** `json` is the JSON text of a string, as it came. */
   text(json: string): string {
-    return json === '""' ? '' : this.#begin('text', '"text":"","citations":null') + this.#delta('text_delta', 'text', json);
+    return json === '""' ? '' : this.#begin('text', '"text":""') + this.#delta('text_delta', 'text', json);
   }
 
   thinking(json: string): string {

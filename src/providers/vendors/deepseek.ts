@@ -11,7 +11,12 @@ const faults: readonly FaultRule[] = [
 ];
 
 // `max_completion_tokens` is not documented and would be ignored: then no limit holds.
-const chat = openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false }, faults });
+const chat = openaiChat({
+  outputLimit: { name: 'max_tokens', takesBoth: false },
+  // api-docs.deepseek.com/guides/thinking_mode#tool-calls, 2026-08: "Missing `reasoning_content` field in the assistant message".
+  thoughtsWithCalls: /^(?!deepseek-chat$)/,
+  faults,
+});
 const bridged = completionsOverChat(chat);
 
 /** Text with a prefix and, if given, a suffix (api-docs.deepseek.com/api/create-completion, 2026-08): in beta, one prompt, one answer, of some models. */

@@ -8,6 +8,8 @@ export const moonshot = defineVendor({
   env: { apiKey: 'MOONSHOT_API_KEY' },
   speaks: {
     chat: openaiChat({
+      // "thinking is enabled but reasoning_content is missing in assistant tool call message" (public reports, 2026-01 to 2026-05)
+      thoughtsWithCalls: /^kimi-k(?:2\.[5-9]|[3-9])|thinking/,
       // Images and videos as base64 or by file id alone (platform.moonshot.cn/docs/guide/use-kimi-vision-model, 2026-08).
       readsAddresses: [],
       models: [

@@ -3,6 +3,7 @@ import { type Change, editBytes, jsonText, type Path } from '../../base/json-edi
 import type { Ask, Call } from '../adapter.ts';
 import { isObject, listOf } from './json.ts';
 import { accepts, type Dropped, type OutputLimit, type Quirks } from './openai-chat-quirks.ts';
+import { standInForThoughts } from './openai-chat-thoughts.ts';
 
 /** What happens to one top-level member. Neither value nor name: it is removed. */
 type MemberChange = { json?: string; name?: string };
@@ -19,6 +20,7 @@ export function askChat(call: Call, quirks: Quirks): Ask {
   limitOutput(call, quirks, members);
   const changes: Change[] = [...members].map(([name, change]) => ({ path: [name], ...change }));
   askForUsage(call, quirks, changes);
+  if (quirks.thoughtsWithCalls) standInForThoughts(call, quirks.thoughtsWithCalls, changes);
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
   return { path: '/chat/completions', headers, body: editBytes(call.bytes, changes) };
 }

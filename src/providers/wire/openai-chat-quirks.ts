@@ -43,6 +43,8 @@ export interface Quirks {
   readonly models?: readonly ModelRule[];
   /** Tool call ids must match; others are hashed into `length` letters and digits. */
   readonly toolIds?: { readonly pattern: RegExp; readonly length: number };
+  /** Models that refuse their own turn with tool calls when its reasoning does not come back (upstream ids). */
+  readonly thoughtsWithCalls?: RegExp;
   /** Reasoning comes inside the text between `<think>` and `</think>`. */
   readonly thinkTags?: boolean;
   /** `reasoning_details` repeat what earlier chunks said. */

@@ -5,6 +5,7 @@ import { azure } from '../vendors/azure.ts';
 import { openai } from '../vendors/openai.ts';
 import { perplexity } from '../vendors/perplexity.ts';
 import { durationMs, sanitise } from './openai-chat-fault.ts';
+import { isObject, listOf } from './json.ts';
 import { openaiChat } from './openai-chat.ts';
 import { readUsage } from './openai-chat-usage.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
@@ -81,6 +82,24 @@ describe('a request', () => {
     const [first, second] = Array.isArray(body['messages']) ? body['messages'] : [];
     expect(second.tool_call_id).toMatch(/^[A-Za-z0-9]{9}$/);
     expect(first.tool_calls).toEqual([{ id: second.tool_call_id }, { id: 'Abc123xyz' }]);
+  });
+
+  it('puts a full stop where a model that thinks would miss the thoughts of its calls', () => {
+    const calls = [{ id: 'a' }];
+    const messages = [
+      { role: 'user', content: 'Hi', tool_calls: calls },
+      { role: 'assistant', content: null, tool_calls: calls },
+      { role: 'assistant', tool_calls: calls, reasoning_content: 'Hm.' },
+      { role: 'assistant', content: 'Hello.' },
+    ];
+    const thoughts = (body: object, models: RegExp) =>
+      listOf(sent(callOf({ model: 'public', messages, ...body }, whole), { thoughtsWithCalls: models })['messages']).map((message) =>
+        isObject(message) ? message['reasoning_content'] : '',
+      );
+    expect(thoughts({}, /./)).toEqual([undefined, '.', 'Hm.', undefined]);
+    const untouched = [undefined, undefined, 'Hm.', undefined];
+    expect(thoughts({}, /other/)).toEqual(untouched);
+    expect(thoughts({ thinking: { type: 'disabled' } }, /./)).toEqual(untouched);
   });
 
   it('finds both generations of Azure’s addresses', () => {
