@@ -15,6 +15,7 @@ import { speaksOf } from './gateway/kinds.ts';
 import { Lanes } from './gateway/lanes.ts';
 import { type GatewayLimits, gatewayLimits, type Parts } from './gateway/parts.ts';
 import { StreamWatch } from './gateway/stream-watch.ts';
+import { Submissions } from './gateway/submissions.ts';
 import { postControl } from './http/control.ts';
 import { openServer, serverLimits } from './http/server.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
@@ -81,7 +82,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
   const memory = openResponseMemory(database, systemClock);
-  const expiring = expireResponses(memory);
+  const submissions = new Submissions(database, systemClock);
+  if (sole !== undefined) await submissions.release();
+  const expiring = [expireResponses(memory), expireResponses(submissions)];
   const till = await openTill({
     db: database,
     clock: systemClock,
@@ -119,7 +122,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
   };
   const server = openServer(serverLimits, unreadable);
-  const door = await openDoor(server, parts, endpointsOf(parts, memory), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
+  const door = await openDoor(server, parts, endpointsOf(parts, memory, submissions), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
   const close = async (): Promise<void> => {
     await door.drain(drainMs);
@@ -129,7 +132,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await door.drain(drainMs);
     await till.close();
     await changes.stop();
-    expiring.stop();
+    for (const each of expiring) each.stop();
     await keyring.close();
     await lanes.close();
     await database.close();

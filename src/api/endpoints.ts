@@ -2,6 +2,7 @@ import type { ClientFormat } from '../gateway/client-format.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { countInput } from '../gateway/inquire.ts';
 import { run } from '../gateway/run.ts';
+import type { Submissions } from '../gateway/submissions.ts';
 import type { ResponseMemory } from '../recall/responses.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
@@ -10,17 +11,18 @@ import { messagesConvention } from './convention.ts';
 import type { Endpoint } from './door.ts';
 import { embeddingsFormat, parseEmbeddings } from './embeddings.ts';
 import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
+import { once } from './idempotency.ts';
 import { getModel, listModels } from './models.ts';
 import { moderationsFormat, parseModeration } from './moderations.ts';
 import { parseRerank, rerankFormat } from './rerank.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
 
 /** The interface, row by row. */
-export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endpoint[] {
+export function endpointsOf(parts: Parts, memory: ResponseMemory, submissions: Submissions): readonly Endpoint[] {
   return [
-    ask(parts, '/chat/completions', parseChat, chatFormat),
-    ask(parts, '/completions', parseCompletion, completionsFormat),
-    {
+    once(submissions, ask(parts, '/chat/completions', parseChat, chatFormat)),
+    once(submissions, ask(parts, '/completions', parseCompletion, completionsFormat)),
+    once(submissions, {
       method: 'POST',
       path: '/messages',
       convention: messagesConvention,
@@ -28,7 +30,7 @@ export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endp
         const { body, bytes } = parseJson(request.body, request.headers['content-type']);
         return run(parts, parseMessages(id, principal, request.headers, body, bytes), reply, messagesFormat);
       },
-    },
+    }),
     {
       method: 'POST',
       path: '/messages/count_tokens',
@@ -38,10 +40,10 @@ export function endpointsOf(parts: Parts, memory: ResponseMemory): readonly Endp
         return countInput(parts, parseQuestion(id, principal, request.headers, body, bytes), reply, messagesFormat, renderCount);
       },
     },
-    ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat),
+    once(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
     ask(parts, '/moderations', parseModeration, moderationsFormat),
     ask(parts, '/rerank', parseRerank, rerankFormat),
-    ...responsesEndpoints(parts, memory),
+    ...responsesEndpoints(parts, memory, submissions),
     {
       method: 'GET',
       path: '/models',

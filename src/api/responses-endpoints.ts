@@ -2,18 +2,20 @@ import { refuse } from '../base/refusal.ts';
 import { countInput } from '../gateway/inquire.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
+import type { Submissions } from '../gateway/submissions.ts';
 import type { ResponseMemory } from '../recall/responses.ts';
 import { parseJson } from './check.ts';
 import type { Endpoint, Visit } from './door.ts';
+import { once } from './idempotency.ts';
 import { parseInput, parseResponse, responsesFormat } from './responses.ts';
 import { runInBackground } from './responses-background.ts';
 import { keptFrom, recall } from './responses-recall.ts';
 import { storedEndpoints } from './responses-stored.ts';
 
 /** `/v1/responses`, row by row. */
-export function responsesEndpoints(parts: Parts, memory: ResponseMemory): readonly Endpoint[] {
+export function responsesEndpoints(parts: Parts, memory: ResponseMemory, submissions: Submissions): readonly Endpoint[] {
   return [
-    { method: 'POST', path: '/responses', handle: (visit) => create(parts, memory, visit) },
+    once(submissions, { method: 'POST', path: '/responses', handle: (visit) => create(parts, memory, visit) }),
     { method: 'POST', path: '/responses/input_tokens', handle: (visit) => inputTokens(parts, memory, visit) },
     { method: 'POST', path: '/responses/compact', handle: (visit) => compact(parts, memory, visit) },
     ...storedEndpoints(memory),

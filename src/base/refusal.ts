@@ -69,6 +69,17 @@ export const refusals = {
     code: 'method_not_supported',
     message: 'The method {method} is not supported for {path}. Use {allowed}.',
   },
+  idempotency_key_reused: {
+    ...badRequest,
+    code: 'idempotency_key_reuse',
+    message: 'This Idempotency-Key was used for another request within the last 24 hours. Use a new key for each request.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    type: 'invalid_request_error',
+    code: 'idempotency_in_progress',
+    message: 'A request with this Idempotency-Key is still being answered. Please retry later to get its answer.',
+  },
   request_too_large: {
     status: 413,
     type: 'invalid_request_error',

@@ -44,7 +44,7 @@ export async function run(parts: Parts, request: ClientRequest, reply: Reply, fo
 
 function refuseOrBreak({ reply, format, request, meter }: Exchange, why: Refusal): void {
   if (!reply.started) throw why;
-  reply.end(format.errorEvent(why, request.id, meter?.nextEvent ?? 0));
+  reply.endBroken(format.errorEvent(why, request.id, meter?.nextEvent ?? 0));
 }
 
 async function deliver(exchange: Exchange): Promise<Outcome> {

@@ -42,6 +42,11 @@ export class Reply {
     this.#over?.();
   };
 
+  /** For another reply to the same client, in this one's place. */
+  get parts(): [ServerResponse, string[]] {
+    return [this.#response, this.#headers];
+  }
+
   /** Calls `leave` once when the client goes away before the answer is complete, or has gone already; undefined forgets it. */
   onLeave(leave: (() => void) | undefined): void {
     this.#leave = leave;
@@ -108,6 +113,11 @@ export class Reply {
     if (this.closed) return;
     this.#response.end(bytes, 'latin1');
     this.#limitTheRest();
+  }
+
+  /** The end of a stream that was broken off, which tells so. */
+  endBroken(bytes: string): void {
+    this.end(bytes);
   }
 
   /** The connection's own timer, which the next request sets back. */

@@ -33,6 +33,11 @@ export function refund(database: Database, input: scripts.Refund): Promise<scrip
   return database.transact(() => scripts.refund(input));
 }
 
+/** Pays a whole charge back, once, if it was made. */
+export function payBack(database: Database, id: string, at: number): Promise<void> {
+  return database.transact(() => scripts.payBack({ id, at }));
+}
+
 /** False when there is no such account. Effective in every process within a second. */
 export function freeze(database: Database, account: string, frozen: boolean): Promise<boolean> {
   return database.transact(() => scripts.freeze({ account, frozen }));

@@ -27,4 +27,23 @@ export const recallMigrations: readonly Migration[] = [
       'CREATE INDEX response_item_response ON response_item (response)',
     ],
   },
+  {
+    id: '0007-recall-answers',
+    statements: [
+      // `lease_until` is NULL once there is an answer; until then `holder` is the request that is at it.
+      `CREATE TABLE answer (
+        account TEXT NOT NULL,
+        key TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        holder TEXT NOT NULL,
+        lease_until BIGINT,
+        content_type TEXT,
+        body TEXT,
+        expires_at BIGINT NOT NULL,
+        PRIMARY KEY (account, key),
+        CHECK ((lease_until IS NULL) = (body IS NOT NULL))
+      )`,
+      'CREATE INDEX answer_expires ON answer (expires_at)',
+    ],
+  },
 ];

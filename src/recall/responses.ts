@@ -54,7 +54,7 @@ export function openResponseMemory(database: Database, clock: Clock, forMs: numb
 const expireEveryMs = 3_600_000;
 
 /** Forgets what has expired, every hour; a database that is away then is asked again in the next one. */
-export function expireResponses(memory: ResponseMemory): { stop(): void } {
+export function expireResponses(memory: { expire(): Promise<number> }): { stop(): void } {
   const expire = async (): Promise<void> => {
     while ((await memory.expire()) === expiredMax);
   };

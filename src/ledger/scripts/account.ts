@@ -77,6 +77,13 @@ export function* refund({ id, original, amount, at }: Refund): Script<Refunded> 
   return 'created';
 }
 
+/** Of whom nobody knows whether it was charged: it is paid back if it was. */
+export function* payBack({ id, at }: { readonly id: string; readonly at: number }): Script<void> {
+  const [charged] = yield { sql: "SELECT amount FROM transfer WHERE id=$1 AND credit='revenue'", params: [id] };
+  const amount = integerOrZero(charged, 'amount');
+  if (amount > 0n) yield* refund({ id: `${id}/refund`, original: id, amount, at });
+}
+
 /** A frozen account lends nothing more; floats are called in. Credits still arrive. */
 export function* freeze({ account, frozen }: { readonly account: string; readonly frozen: boolean }): Script<boolean> {
   const rows = yield {

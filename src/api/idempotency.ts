@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { refuse } from '../base/refusal.ts';
+import { unavailableRetryMs } from '../gateway/reserve.ts';
+import type { Entered, OpenSubmission, Submissions } from '../gateway/submissions.ts';
+import { KeptReply } from '../http/kept-reply.ts';
+import type { Reply } from '../http/reply.ts';
+import type { KeptAnswer, Submission } from '../recall/answers.ts';
+import type { Endpoint, Visit } from './door.ts';
+
+const header = 'idempotency-key';
+const keyCharsMax = 255;
+const renewEveryMs = 5_000;
+/** Whoever sends a submission again while it runs waits so long for its answer, and looks ever more rarely. */
+const waitMsMax = 300_000;
+const lookMs = { first: 50, most: 1_000 };
+
+/** The endpoint for submissions that may carry an Idempotency-Key: with it they happen once, and are answered the same for a day. Without it nothing is different. */
+export function once(submissions: Submissions, endpoint: Endpoint): Endpoint {
+  const { handle } = endpoint;
+  return {
+    ...endpoint,
+    handle: (visit) => (visit.request.headers[header] === undefined ? handle(visit) : submitOnce(submissions, visit, handle)),
+  };
+}
+
+async function submitOnce(submissions: Submissions, visit: Visit, handle: Endpoint['handle']): Promise<void> {
+  const { id, principal, reply } = visit;
+  const submission = { account: principal.userId, key: keyOf(visit), digest: digestOf(visit), id };
+  const entered = await answeredOrMine(submissions, submission, reply);
+  if (entered === 'left') return;
+  if (entered.kind === 'other') refuse('idempotency_key_reused');
+  if (entered.kind === 'running') refuse('idempotency_in_progress', {}, unavailableRetryMs);
+  if (entered.kind === 'answered') return replay(reply, entered.answer);
+  await answer(entered.submission, visit, handle);
+}
+
+/** Waits while another request is at it. */
+async function answeredOrMine(submissions: Submissions, submission: Submission, reply: Reply): Promise<Entered | 'left'> {
+  let pauseMs = lookMs.first;
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    if (reply.closed) return 'left';
+    const entered = await submissions
+      .enter(submission)
+      .catch(() => refuse('unavailable', { why: 'submissions cannot be looked up', id: submission.id }, unavailableRetryMs));
+    if (entered.kind !== 'running' || waitedMs >= waitMsMax) return entered;
+    pauseMs = Math.min(lookMs.most, pauseMs * 1.5);
+    await wait(pauseMs);
+  }
+}
+
+async function answer(submission: OpenSubmission, visit: Visit, handle: Endpoint['handle']): Promise<void> {
+  const reply = new KeptReply(visit.reply, (kept) => submission.keep(kept));
+  const renewing = setInterval(() => void submission.renew().catch(() => undefined), renewEveryMs);
+  try {
+    await handle({ ...visit, reply });
+    await reply.finished;
+  } finally {
+    clearInterval(renewing);
+    // A database that is away does not keep a submission for ever either: nobody renews it.
+    if (!reply.handedOver) await submission.forget().catch(() => undefined);
+  }
+}
+
+function replay(reply: Reply, { contentType, body }: KeptAnswer): void {
+  reply.header('idempotent-replayed', 'true');
+  if (contentType === 'application/json') return reply.whole(200, contentType, body);
+  reply.startStream();
+  reply.end(Buffer.from(body).toString('latin1'));
+}
+
+function keyOf({ request }: Visit): string {
+  const key = request.headers[header];
+  if (typeof key !== 'string' || key === '' || key.length > keyCharsMax)
+    refuse('invalid_value', { param: 'Idempotency-Key', why: `it has 1 to ${keyCharsMax} characters.` });
+  return key;
+}
+
+/** What is asked: where, and every byte of it. */
+function digestOf({ request }: Visit): string {
+  const { body } = request;
+  return createHash('sha256')
+    .update(`${request.method} ${request.url}\n`)
+    .update(Buffer.isBuffer(body) ? body : '')
+    .digest('hex');
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../base/clock.ts';
+import { payBack } from '../ledger/ledger.ts';
+import { type AnswerMemory, type KeptAnswer, openAnswerMemory, type Submission } from '../recall/answers.ts';
+import type { Database } from '../storage/database.ts';
+
+/** A submission in the hands of the request that answers it. Ends with `keep` or `forget`. */
+export interface OpenSubmission {
+  renew(): Promise<void>;
+  /** Remembers the answer. One charge remains for it, whoever else has been at it. */
+  keep(answer: KeptAnswer): Promise<void>;
+  forget(): Promise<void>;
+}
+
+export type Entered =
+  | { readonly kind: 'mine'; readonly submission: OpenSubmission }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'answered'; readonly answer: KeptAnswer };
+
+/** Requests that shall happen once, however often they are sent: one charge and one answer for each of an account's idempotency keys. */
+export class Submissions {
+  readonly #memory: AnswerMemory;
+  readonly #database: Database;
+  readonly #clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.#memory = openAnswerMemory(database, clock);
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /**
+   * Throws a `DatabaseError`. Of a request that died at its submission nobody knows how far it came: what it was charged is paid back, both before
+   * the next try, which needs the money, and after it, because a process that only seemed dead may have charged it meanwhile.
+   */
+  async enter(submission: Submission): Promise<Entered> {
+    const claim = await this.#memory.claim(submission);
+    if (claim.kind !== 'mine') return claim;
+    const { orphan } = claim;
+    if (orphan !== undefined) await this.#payBack(orphan);
+    return {
+      kind: 'mine',
+      submission: {
+        renew: () => this.#memory.renew(submission),
+        forget: () => this.#memory.forget(submission),
+        keep: async (answer) => {
+          const kept = await this.#memory.keep(submission, answer);
+          if (!kept) await this.#payBack(submission.id);
+          if (orphan !== undefined) await this.#payBack(orphan);
+        },
+      },
+    };
+  }
+
+  /** For whoever knows that no other process lives. */
+  release(): Promise<void> {
+    return this.#memory.release();
+  }
+
+  expire(): Promise<number> {
+    return this.#memory.expire();
+  }
+
+  #payBack(id: string): Promise<void> {
+    return payBack(this.#database, id, this.#clock.now());
+  }
+}
