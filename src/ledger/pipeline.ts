@@ -7,7 +7,7 @@ import type { Database } from '../storage/database.ts';
 import type { Charge, RecordTable, Settled } from './contract.ts';
 import type { Float } from './float.ts';
 import { isFinal, retryMs } from './known.ts';
-import { type BatchInput, type BatchReply, type ChargeTuple, type FloatRow, recordInsert, type Spend } from './scripts/batch.ts';
+import { type BatchInput, type BatchReply, type ChargeTuple, type FloatRow, intoRecords, type Spend } from './scripts/batch.ts';
 import type { Move } from './scripts/move.ts';
 import type { TillSettings } from './settings.ts';
 
@@ -91,7 +91,7 @@ export class Pipeline {
     this.#events = events;
     const thread = options.database.dialect === 'sqlite';
     this.#procedure = thread ? 'till.batch' : 'till.batch-at-once';
-    this.#records = thread ? recordInsert(options.records) : options.records;
+    this.#records = thread ? intoRecords(options.records) : options.records;
   }
 
   /** Batches built so far. */

@@ -6,6 +6,7 @@ import { arrayLiteral } from './array-literal.ts';
 import { type AccountFacts, lockAccount, type Move, movesStepByStep } from './move.ts';
 import { movesAtOnce } from './moves-at-once.ts';
 import { integer, text } from './read.ts';
+import { insertOf, insertRows } from './rows.ts';
 
 /** One charge and its usage record. `amount` ≤ `cost`; the rest is the operator's shortfall. */
 export interface ChargeRow {
@@ -35,7 +36,7 @@ export interface BatchInput {
   readonly spends: readonly Spend[];
   /** By ascending account: the order in which everybody locks account rows (R11). */
   readonly moves: readonly Move[];
-  /** How a usage record is inserted: one at a time (`recordInsert`), or as columns of arrays. */
+  /** How a usage record is inserted: as rows (`intoRecords`), or as columns of arrays. */
   readonly records: string | RecordTable;
 }
 
@@ -69,14 +70,8 @@ export function* batchStepByStep(input: BatchInput): Script<BatchReply> {
     assert(row, 'a process that is not fenced has its floats');
     floats.push(floatRow(row));
   }
-  const insertRecord = typeof input.records === 'string' ? input.records : recordInsert(input.records);
-  for (const [id, account, amount, cost, code, at, ...record] of input.charges) {
-    yield {
-      sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
-      params: [id, account, amount, code, at],
-    };
-    yield { sql: insertRecord, params: [id, account, cost, cost - amount, ...record] };
-  }
+  yield* insertRows(intoTransfer, input.charges.map(transferRow));
+  yield* insertRows(typeof input.records === 'string' ? input.records : intoRecords(input.records), input.charges.map(recordRow));
   floats.push(...(yield* movesStepByStep(input.process, input.moves)));
   return { outcome: 'ok', floats };
 }
@@ -124,10 +119,24 @@ function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): S
   };
 }
 
-export function recordInsert({ table, columns }: RecordTable): string {
-  const names = columns.map(({ name }) => `, ${name}`).join('');
-  const places = columns.map((_, i) => `, $${i + 5}`).join('');
-  return `INSERT INTO ${table} (id, account, cost, shortfall${names}) VALUES ($1, $2, $3, $4${places})`;
+const intoTransfer = 'INSERT INTO transfer (id, debit, credit, amount, code, at)';
+
+function transferRow([id, account, amount, , code, at]: ChargeTuple): readonly SqlValue[] {
+  return [id, account, 'revenue', amount, code, at];
+}
+
+function recordRow([id, account, amount, cost, , , ...record]: ChargeTuple): readonly SqlValue[] {
+  return [id, account, cost, cost - amount, ...record];
+}
+
+/** Usage records: who, how much of it nobody paid for, and then the record's own columns. */
+export function intoRecords({ table, columns }: RecordTable): string {
+  return `INSERT INTO ${table} (id, account, cost, shortfall${columns.map(({ name }) => `, ${name}`).join('')})`;
+}
+
+/** The statement for one record. */
+export function recordInsert(records: RecordTable): string {
+  return insertOf(intoRecords(records), 1, records.columns.length + 4);
 }
 
 /**
