@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Change, edit, editBytes, elements, jsonText, members, NotJson, type Path } from './json-edit.ts';
+import { type Change, edit, editBytes, elements, jsonText, members, NotJson, type Path, replaceSole } from './json-edit.ts';
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
@@ -187,5 +187,36 @@ describe('edit and parse-and-assign', () => {
       },
     );
     fc.assert(property, { numRuns: 12_000, seed: 20_261_121 });
+  });
+});
+
+describe('replaceSole', () => {
+  const sole = (text: string, json = '"new"'): string | undefined => replaceSole(Buffer.from(text), 'model', json)?.toString();
+
+  it('sets the member where its name stands once', () => {
+    expect(sole('{"model":"old","x":1.0}')).toBe('{"model":"new","x":1.0}');
+    expect(sole('{ "x":"é中", "model" :\n "a" }')).toBe('{ "x":"é中", "model" :\n "new" }');
+    const same = Buffer.from('{"model":"new"}');
+    expect(replaceSole(same, 'model', '"new"')).toBe(same);
+  });
+
+  it('leaves doubt to the full reading', () => {
+    expect(sole('{"model":"a","model":"b"}')).toBeUndefined();
+    expect(sole('{"mod\\u0065l":"a","inner":{"model":"b"}}')).toBeUndefined();
+    expect(sole('{"x":"model","model":"a"}')).toBeUndefined();
+    expect(sole('{"model":"a\\"b"}')).toBeUndefined();
+    expect(sole(`{"model":"${'a'.repeat(300)}"}`)).toBeUndefined();
+  });
+
+  it('agrees with the full reading wherever it answers', () => {
+    const name = fc.constantFrom('model', 'x', 'my"model', 'mod');
+    const value = fc.oneof(fc.string(), fc.constantFrom('model', '"model"'), fc.dictionary(name, fc.string()), fc.integer());
+    fc.assert(
+      fc.property(fc.dictionary(name, value), fc.string(), (object, model) => {
+        const bytes = Buffer.from(JSON.stringify({ ...object, model }));
+        const quick = replaceSole(bytes, 'model', '"new"');
+        if (quick !== undefined) expect(quick.equals(editBytes(bytes, [{ path: ['model'], json: '"new"' }]))).toBe(true);
+      }),
+    );
   });
 });

@@ -253,3 +253,28 @@ export function editBytes(bytes: Buffer, changes: readonly Change[]): Buffer {
   pieces.push(bytes.subarray(at));
   return Buffer.concat(pieces);
 }
+
+/**
+ * Sets a string member at the top of a JSON object, as `editBytes` would, when its place is beyond doubt without reading the rest: the name stands
+ * once in the bytes, and no letter of the body is written as an escape. The caller has parsed the body and seen the member there. Undefined otherwise.
+ */
+export function replaceSole(bytes: Buffer, name: string, json: string): Buffer | undefined {
+  const key = `"${name}"`;
+  const at = bytes.indexOf(key, 0, 'latin1');
+  if (at < 0 || bytes.indexOf(key, at + key.length, 'latin1') >= 0 || bytes.includes('\\u', 0, 'latin1')) return undefined;
+  const head = bytes.toString('latin1', at + key.length, at + key.length + soleMax);
+  const value = blank(head, blank(head, 0) + 1);
+  const end = head.indexOf('"', value + 1);
+  if (head.charCodeAt(value) !== quote || end < 0 || head.charCodeAt(end - 1) === backslash) return undefined;
+  const from = at + key.length + value;
+  const length = end + 1 - value;
+  if (length === json.length && head.startsWith(json, value)) return bytes;
+  const edited = Buffer.allocUnsafe(bytes.length - length + json.length);
+  bytes.copy(edited, 0, 0, from);
+  edited.write(json, from, 'latin1');
+  bytes.copy(edited, from + json.length, from + length);
+  return edited;
+}
+
+/** A value longer than this is left to `editBytes`. */
+const soleMax = 200;

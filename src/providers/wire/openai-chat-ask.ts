@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Change, editBytes, jsonText, type Path } from '../../base/json-edit.ts';
+import { type Change, editBytes, jsonText, type Path, replaceSole } from '../../base/json-edit.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { isObject, listOf } from './json.ts';
 import { accepts, type Dropped, type OutputLimit, type Quirks } from './openai-chat-quirks.ts';
@@ -13,16 +13,18 @@ const headers = { 'content-type': 'application/json' } as const;
 
 /** The vendor's request: the client's bytes but for the model, what metering needs, and what this vendor or model refuses (DESIGN §1, promise 4). */
 export function askChat(call: Call, quirks: Quirks): Ask {
+  const model = jsonText(call.upstreamModel);
   const members = new Map<string, MemberChange>();
-  members.set('model', { json: jsonText(call.upstreamModel) });
   dropRefused(call, quirks, members);
   renameMembers(call, quirks, members);
   limitOutput(call, quirks, members);
-  const changes: Change[] = [...members].map(([name, change]) => ({ path: [name], ...change }));
+  const changes: Change[] = [];
+  for (const [name, change] of members) changes.push({ path: [name], ...change });
   askForUsage(call, quirks, changes);
   if (quirks.thoughtsWithCalls) standInForThoughts(call, quirks.thoughtsWithCalls, changes);
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
-  return { path: '/chat/completions', headers, body: editBytes(call.bytes, changes) };
+  const body = changes.length === 0 ? replaceSole(call.bytes, 'model', model) : undefined;
+  return { path: '/chat/completions', headers, body: body ?? editBytes(call.bytes, [{ path: ['model'], json: model }, ...changes]) };
 }
 
 const has = (call: Call, member: string): boolean => call.body[member] !== undefined;
