@@ -50,10 +50,10 @@ forEachDatabase((_name, openFresh) => {
     await room.pass(1);
     settled.push(second.settle(chargeOf('r9', 0.05)));
     await room.until(Promise.all(settled));
-    expect(sent.slice(0, 3).map(({ seq, charges }) => [seq, ...charges.map(([id]) => id)])).toEqual([
-      [1n, 'r1'],
-      [1n, 'r1'],
-      [2n, 'r9'],
+    expect(sent.slice(0, 3).map(({ seq, charges }) => [seq, charges.count, charges.values[0]])).toEqual([
+      [1n, 1, 'r1'],
+      [1n, 1, 'r1'],
+      [2n, 1, 'r9'],
     ]);
     await isWhole(room);
   });

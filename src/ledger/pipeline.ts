@@ -3,11 +3,11 @@ import type { Clock } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';
 import { pause, type Timers, turn } from '../base/timers.ts';
-import type { Database } from '../storage/database.ts';
+import type { Database, SqlValue } from '../storage/database.ts';
 import type { Charge, RecordTable, Settled } from './contract.ts';
 import type { Float } from './float.ts';
 import { isFinal, retryMs } from './known.ts';
-import { type BatchInput, type BatchReply, type ChargeTuple, type FloatRow, intoRecords, type Spend } from './scripts/batch.ts';
+import { type BatchInput, type BatchReply, type Charges, type FloatRow, intoRecords, type Spend } from './scripts/batch.ts';
 import type { Move } from './scripts/move.ts';
 import type { TillSettings } from './settings.ts';
 
@@ -293,7 +293,7 @@ export class Pipeline {
     const input: BatchInput = {
       process,
       seq: this.#seq,
-      charges: items.map(chargeTuple),
+      charges: chargesOf(items),
       spends,
       moves: withDirect(
         moves.map(({ move }) => move),
@@ -310,8 +310,12 @@ function charge(floats: Map<string, Float>, float: Float, amount: Nano): void {
   float.charging += amount;
 }
 
-function chargeTuple({ charge: { id, cost, code, at, record }, user, amount }: Item): ChargeTuple {
-  return [id, user.account, amount, cost, code, at, ...record];
+function chargesOf(items: readonly Item[]): Charges {
+  const values: SqlValue[] = [];
+  for (const { charge, user, amount } of items) {
+    values.push(charge.id, user.account, amount, charge.code, charge.at, charge.cost, charge.cost - amount, ...charge.record);
+  }
+  return { count: items.length, values };
 }
 
 export function emptyMove(account: string): Move {

@@ -112,7 +112,7 @@ export class ProtocolTable {
   }
 
   #batch(process: string, client: Client, more: Partial<BatchInput>): BatchInput {
-    return { process, seq: client.seq, charges: [], spends: [], moves: [], records, ...more };
+    return { process, seq: client.seq, charges: { count: 0, values: [] }, spends: [], moves: [], records, ...more };
   }
 
   async #send(client: Client, input: BatchInput): Promise<BatchReply['outcome'] | 'id_clash'> {
@@ -159,7 +159,7 @@ export class ProtocolTable {
   }
 
   #charging(process: string, client: Client, id: string, account: string, cost: bigint): BatchInput {
-    const charges: BatchInput['charges'] = [[id, account, cost, cost, 'chat', 1, 'none', 1, null]];
+    const charges: BatchInput['charges'] = { count: 1, values: [id, account, cost, 'chat', 1, cost, 0n, 'none', 1, null] };
     return this.#batch(process, client, { charges, spends: cost > 0n ? [{ account, amount: cost }] : [] });
   }
 

@@ -19,8 +19,17 @@ export interface ChargeRow {
   readonly record: readonly SqlValue[];
 }
 
-/** A charge as it travels: id, account, amount, cost, code, at, and the record. Whatever is sent to a thread is copied, and names cost as much as values. */
-export type ChargeTuple = readonly [id: string, account: string, amount: Nano, cost: Nano, code: string, at: number, ...record: SqlValue[]];
+/**
+ * Charges as they travel: one list of values, which has id, account, amount, code, at, cost, shortfall and the record's values of the first, then of the next.
+ * Whatever is sent to a thread is copied, and there each name and each list of its own costs as much as some values.
+ */
+export interface Charges {
+  readonly count: number;
+  readonly values: readonly SqlValue[];
+}
+
+/** The values of a charge that are in its transfer; cost, shortfall and record follow. */
+const transferValues = 5;
 
 /** What one account's float of this process pays for in this batch: users and limits alike. */
 export interface Spend {
@@ -32,7 +41,7 @@ export interface Spend {
 export interface BatchInput {
   readonly process: string;
   readonly seq: bigint;
-  readonly charges: readonly ChargeTuple[];
+  readonly charges: Charges;
   readonly spends: readonly Spend[];
   /** By ascending account: the order in which everybody locks account rows (R11). */
   readonly moves: readonly Move[];
@@ -70,15 +79,14 @@ export function* batchStepByStep(input: BatchInput): Script<BatchReply> {
     assert(row, 'a process that is not fenced has its floats');
     floats.push(floatRow(row));
   }
-  yield* insertRows(intoTransfer, input.charges.map(transferRow));
-  yield* insertRows(typeof input.records === 'string' ? input.records : intoRecords(input.records), input.charges.map(recordRow));
+  yield* insertCharges(input);
   floats.push(...(yield* movesStepByStep(input.process, input.moves)));
   return { outcome: 'ok', floats };
 }
 
 /** The batch over a network: charges are one statement, and without moves that is all there is, committed by itself. */
 export function* batchAtOnce(input: BatchInput): Script<BatchReply> {
-  const statement = input.charges.length === 0 ? { sql: claim, params: [input.process, input.seq] } : chargeAtOnce(input);
+  const statement = input.charges.count === 0 ? { sql: claim, params: [input.process, input.seq] } : chargeAtOnce(input);
   const rows = yield input.moves.length === 0 ? { ...statement, autocommit: true } : statement;
   const [first] = rows;
   if (first === undefined || first['alive'] === 0n) return yield* whatBecameOf(input);
@@ -94,18 +102,20 @@ export function* batchAtOnce(input: BatchInput): Script<BatchReply> {
 function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): Statement {
   assert(typeof records !== 'string', 'charges at once need the columns of their records');
   const names = records.columns.map(({ name }) => name);
-  const arrays = records.columns.map(({ type }, i) => `$${i + 11}::${type}[]`);
+  const arrays = records.columns.map(({ type }, i) => `$${i + 12}::${type}[]`);
+  const width = charges.values.length / charges.count;
+  const column = (c: number) => Array.from({ length: charges.count }, (_, row) => charges.values[row * width + c] ?? null);
   const more = (list: readonly string[]) => list.map((item) => `, ${item}`).join('');
   return {
     sql: `WITH p AS (UPDATE process SET seq=seq+1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id),
       s AS (SELECT s.account, s.n FROM unnest($3::text[], $4::bigint[]) AS s(account, n), p),
       f AS (UPDATE till_float SET spent=till_float.spent+s.n FROM s WHERE till_float.process=$1 AND till_float.account=s.account
         RETURNING till_float.account, till_float.granted, till_float.spent),
-      i AS (SELECT i.* FROM unnest($5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[]${more(arrays)})
-        AS i(id, account, amount, cost, code, at${more(names.map((_, i) => `c${i}`))}), p),
+      i AS (SELECT i.* FROM unnest($5::text[], $6::text[], $7::bigint[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]${more(arrays)})
+        AS i(id, account, amount, code, at, cost, shortfall${more(names.map((_, i) => `c${i}`))}), p),
       t AS (INSERT INTO transfer (id, debit, credit, amount, code, at) SELECT id, account, 'revenue', amount, code, at FROM i),
       u AS (INSERT INTO ${records.table} (id, account, cost, shortfall${more(names)})
-        SELECT id, account, cost, cost-amount${more(names.map((_, i) => `c${i}`))} FROM i)
+        SELECT id, account, cost, shortfall${more(names.map((_, i) => `c${i}`))} FROM i)
       SELECT (SELECT count(*) FROM p) AS alive, f.account, f.granted, f.spent,
         1 / (CASE WHEN (SELECT count(*) FROM f) = (SELECT count(*) FROM s) THEN 1 ELSE 0 END) AS whole
       FROM (SELECT 1) AS one LEFT JOIN f ON true`,
@@ -114,19 +124,24 @@ function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): S
       seq,
       arrayLiteral(spends.map(({ account }) => account)),
       arrayLiteral(spends.map(({ amount }) => amount)),
-      ...Array.from({ length: 6 + names.length }, (_, i) => arrayLiteral(charges.map((charge) => charge[i] ?? null))),
+      ...Array.from({ length: width }, (_, c) => arrayLiteral(column(c))),
     ],
   };
 }
 
 const intoTransfer = 'INSERT INTO transfer (id, debit, credit, amount, code, at)';
 
-function transferRow([id, account, amount, , code, at]: ChargeTuple): readonly SqlValue[] {
-  return [id, account, 'revenue', amount, code, at];
-}
-
-function recordRow([id, account, amount, cost, , , ...record]: ChargeTuple): readonly SqlValue[] {
-  return [id, account, cost, cost - amount, ...record];
+function* insertCharges({ charges: { count, values }, records: into }: BatchInput): Script<void> {
+  const transfers: SqlValue[] = [];
+  const records: SqlValue[] = [];
+  for (let at = 0; at < values.length; at += values.length / count) {
+    const [id = null, account = null, ...transfer] = values.slice(at, at + transferValues);
+    transfers.push(id, account, 'revenue', ...transfer);
+    records.push(id, account);
+    for (const value of values.slice(at + transferValues, at + values.length / count)) records.push(value);
+  }
+  yield* insertRows(intoTransfer, count, transfers);
+  yield* insertRows(typeof into === 'string' ? into : intoRecords(into), count, records);
 }
 
 /** Usage records: who, how much of it nobody paid for, and then the record's own columns. */

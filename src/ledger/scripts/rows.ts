@@ -4,13 +4,13 @@ import type { Script, SqlValue } from '../../storage/database.ts';
 const sizes = [32, 8, 2, 1];
 const written = new Map<string, string>();
 
-/** Inserts rows in as few statements as their number allows. `into`: `INSERT INTO table (column, …)`; each row has a value for each column. */
-export function* insertRows(into: string, rows: readonly (readonly SqlValue[])[]): Script<void> {
+/** Inserts rows in as few statements as their number allows. `into`: `INSERT INTO table (column, …)`; `values`: those of the first row, then of the next. */
+export function* insertRows(into: string, count: number, values: readonly SqlValue[]): Script<void> {
+  const columns = values.length / count;
   let from = 0;
   for (const size of sizes) {
-    for (; rows.length - from >= size; from += size) {
-      const some = rows.slice(from, from + size);
-      yield { sql: insertOf(into, size, some[0]?.length ?? 0), params: some.flat() };
+    for (; count - from >= size; from += size) {
+      yield { sql: insertOf(into, size, columns), params: values.slice(from * columns, (from + size) * columns) };
     }
   }
 }
