@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 
 /** One exchange of a vendor's recorded traffic. */
 export interface Recording {
+  /** As the index of all recordings names it. */
   readonly id: string;
+  /** The file that it was collected from. */
+  readonly source: string;
   readonly vendor: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,12 +18,17 @@ export interface Recording {
   readonly url: string;
 }
 
+/** Recordings that no test can judge, and why: by id. */
+export const exceptions: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL('recordings-exceptions.json', import.meta.url), 'utf8'),
+);
+
 interface Row {
+  readonly id: string;
   readonly file: string;
   readonly n?: number;
   readonly vendor: string;
   readonly endpoint: string;
-  readonly body?: string;
   readonly request?: { readonly text?: string; readonly url?: string };
   readonly response?: {
     readonly status?: number;
@@ -49,9 +57,10 @@ function recordingOf({ response, ...row }: Row): Recording {
   const headers = Object.fromEntries(Object.entries(response?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]));
   // Some old recordings have lost or mislabelled the type of a stream.
   const streamed = /event-?stream/.test(headers['content-type'] ?? '') || /^\s*(event|data|:)/.test(reply.toString('utf8', 0, 40));
-  const { file, n = 0, vendor, request } = row;
+  const { id, file, n = 0, vendor, request } = row;
   return {
-    id: `${file}#${n}`,
+    id,
+    source: `${file}#${n}`,
     vendor,
     status: response?.status ?? 200,
     headers,
@@ -62,14 +71,12 @@ function recordingOf({ response, ...row }: Row): Recording {
   };
 }
 
-/** Every whole exchange at one kind of endpoint: `chat` in the chat convention, others in their vendor's own format. */
+/** Every exchange at one kind of endpoint but for the exceptions, cut and empty ones included: `chat` in the chat convention, others in their vendor's own format. */
 export function recordingsAt(folder: string, endpoint: string): Recording[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   const lines = files.flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n')).filter((line) => line !== '');
   const rows = lines.map((line): Row => JSON.parse(line));
-  return rows
-    .filter((row) => row.endpoint === endpoint && row.response && (row.body === undefined || row.body.startsWith('whole')))
-    .map(recordingOf);
+  return rows.filter((row) => row.endpoint === endpoint && row.response && exceptions[row.id] === undefined).map(recordingOf);
 }
 
 export const chatRecordings = (folder: string): Recording[] => recordingsAt(folder, 'chat');

@@ -1,24 +1,14 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Quantities } from '../src/base/quantities.ts';
-import { type Random, seededRandom } from '../src/base/random.ts';
-import { type Adapter, type Call, isFault, type StreamMeter } from '../src/providers/adapter.ts';
+import type { Random } from '../src/base/random.ts';
+import { type Adapter, type Call, isFault } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
-import { cuts } from './cuts.ts';
+import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 import { chatRecordings, type Recording, recordingsFolder } from './recorded-traffic.ts';
 
-const seed = 20_261_121;
-
 const recordings = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder);
-const perVendor = grouped(recordings);
-const counts = new Map<string, string>();
-
-function grouped(all: readonly Recording[]): Map<string, Recording[]> {
-  const groups = new Map<string, Recording[]>();
-  for (const recording of all) groups.set(recording.vendor, [...(groups.get(recording.vendor) ?? []), recording]);
-  return groups;
-}
-
+const suite = replays('chat');
 const hello = callOf({ request: { messages: [{ role: 'user', content: 'Hello' }] }, streamed: false });
 
 /** Vendors that we do not know by name, or that speak another format at home, are played by the one that is anybody. */
@@ -31,26 +21,7 @@ function adapterOf(vendor: string): Adapter {
 
 function callOf({ request, streamed }: Pick<Recording, 'request' | 'streamed'>): Call {
   const upstreamModel = typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
-  const body = { messages: [], ...request, model: 'public/model' };
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
-    publicModel: 'public/model',
-    upstreamModel,
-    stream: streamed,
-    includeUsage: streamed,
-    streamUpstream: streamed,
-    outputTokensMax: undefined,
-    answerId: 'chatcmpl-replayed',
-    created: 1_700_000_000,
-  };
-}
-
-function play(adapter: Adapter, call: Call, pieces: Iterable<Buffer>): { text: string; meter: StreamMeter } {
-  const translator = adapter.stream(call);
-  let text = '';
-  for (const piece of pieces) text += translator.push(piece);
-  return { text: text + translator.end(), meter: translator.meter };
+  return callAs({ streamed }, { messages: [], ...request, model: 'public/model' }, upstreamModel);
 }
 
 const total = (quantities: Quantities | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
@@ -85,9 +56,8 @@ function checkStream(recording: Recording, random: Random): void {
   const { text, meter } = play(adapter, call, [recording.reply]);
   if (want.error !== undefined) expect(meter.fault).toBeDefined();
   else if (want.finish === undefined) expect(meter.fault).toMatchObject({ kind: 'protocol' });
-  else expectSame(streamMeaning(Buffer.from(text, 'latin1').toString('utf8')), want, meter.quantities);
-  for (const pieces of cuts(recording.reply, random))
-    if (play(adapter, call, pieces).text !== text) throw new Error('a cut changes the answer');
+  else expectSame(streamMeaning(text), want, meter.quantities);
+  expectSameAtEveryCut(adapter, call, recording, text, random);
   const collector = adapter.collect(call);
   collector.push(recording.reply);
   if (meter.fault === undefined && want.choices === 1) {
@@ -126,29 +96,19 @@ function checkRequest(recording: Recording): void {
 }
 
 describe.skipIf(recordingsFolder === undefined)('recorded traffic', () => {
-  afterAll(() => {
-    process.stdout.write(`recorded chat (seed ${seed}): ${[...counts].map(([vendor, count]) => `${vendor} ${count}`).join(' · ')}\n`);
-  });
-
-  it.each([...perVendor.keys()])(
+  it.each(vendorsOf(recordings))(
     'of %s means the same after translation, at every cut',
-    (vendor) => {
-      const random = seededRandom(seed);
-      const wrong: string[] = [];
-      const all = perVendor.get(vendor) ?? [];
-      for (const recording of all) {
-        try {
-          if (recording.status >= 400) checkFault(recording);
-          else if (recording.streamed) checkStream(recording, random);
+    (vendor) =>
+      suite.each(
+        vendor,
+        recordings.filter((recording) => recording.vendor === vendor),
+        (recording, random) => {
+          if (recording.status >= 400) return checkFault(recording);
+          if (recording.streamed) checkStream(recording, random);
           else checkWhole(recording);
-          if (recording.status < 400) checkRequest(recording);
-        } catch (error) {
-          wrong.push(`${recording.id}: ${String(error).slice(0, 400)}`);
-        }
-      }
-      counts.set(vendor, `${all.length - wrong.length}/${all.length}`);
-      expect(wrong).toEqual([]);
-    },
+          checkRequest(recording);
+        },
+      ),
     60_000,
   );
 });

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Refusal } from '../src/base/refusal.ts';
-import { seededRandom } from '../src/base/random.ts';
-import type { Adapter, Call, StreamTranslator } from '../src/providers/adapter.ts';
+import type { Random } from '../src/base/random.ts';
+import type { Adapter, Call } from '../src/providers/adapter.ts';
 import { isFault } from '../src/providers/adapter.ts';
 import { chatOverResponses } from '../src/providers/wire/openai-responses-chat.ts';
 import { vendors } from '../src/providers/index.ts';
@@ -10,57 +10,19 @@ import { openaiChat } from '../src/providers/wire/openai-chat.ts';
 import { openaiResponses } from '../src/providers/wire/openai-responses.ts';
 import { answerMeaning, streamMeaning } from './chat-meaning.ts';
 import { type Recording, recordingsFolder, recordingsAt } from './recorded-traffic.ts';
+import { fewCuts } from './cuts.ts';
+import { callAs, expectSameAtEveryCut, play, replays } from './replay.ts';
 import { openSchema } from './responses-schema.ts';
 import { asResponse, eventsOf, lastResponse, responseMeaning, type ResponseMeaning } from './responses-meaning.ts';
 
-const seed = 20_261_121;
 const recordings = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'responses');
-/** Recordings that contradict themselves, and how. */
-const exceptions: Readonly<Record<string, string>> = {
-  'azure-reasoning-encrypted-content.1.chunks.txt': 'several streams in one file',
-  'openai-reasoning-encrypted-content.1.chunks.txt': 'several streams in one file',
-  'openai-phase.1.chunks.txt': 'deltas were left out',
-  'ResponsesTests/FunctionCallWorks.json#2': 'a list of input items',
-};
-const fit = recordings.filter(({ id }) => !Object.keys(exceptions).some((name) => id.replace(/#0$/, '').endsWith(name)));
 const schema = openSchema();
-const counts = new Map<string, string>();
+const suite = replays('responses');
 
-function callOf({ request, streamed }: Recording): Call {
-  const body = { ...request, model: 'public/model' };
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
-    publicModel: 'public/model',
-    upstreamModel: typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model',
-    stream: streamed,
-    includeUsage: streamed,
-    streamUpstream: streamed,
-    outputTokensMax: undefined,
-    answerId: 'resp_replayed',
-    created: 1_700_000_000,
-  };
-}
-
-interface Played {
-  readonly text: string;
-  readonly translator: StreamTranslator;
-}
-
-function play(adapter: Adapter, call: Call, pieces: Iterable<Buffer>): Played {
-  const translator = adapter.stream(call);
-  let text = '';
-  for (const piece of pieces) text += translator.push(piece);
-  return { text: Buffer.from(text + translator.end(), 'latin1').toString('utf8'), translator };
-}
-
-function* cut(bytes: Buffer, longest: number): Generator<Buffer> {
-  const random = seededRandom(seed);
-  for (let at = 0; at < bytes.length; ) {
-    const next = at + 1 + Math.floor(random() * longest);
-    yield bytes.subarray(at, next);
-    at = next;
-  }
+function callOf(recording: Recording): Call {
+  const { request } = recording;
+  const model = typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
+  return callAs(recording, { ...request, model: 'public/model' }, model, 'resp_replayed');
 }
 
 function same(got: ResponseMeaning, want: ResponseMeaning): void {
@@ -68,7 +30,7 @@ function same(got: ResponseMeaning, want: ResponseMeaning): void {
 }
 
 /** A response on its way to a client of chat. */
-function checkChat(recording: Recording): void {
+function checkChat(recording: Recording, random: Random): void {
   const adapter = chatOverResponses();
   const call = callOf(recording);
   if (recording.status >= 400) {
@@ -82,18 +44,18 @@ function checkChat(recording: Recording): void {
     return same(asResponse(answerMeaning(got.body.toString('utf8'))), want);
   }
   const last = lastResponse(recording.reply.toString('utf8'));
-  const { text, translator } = play(adapter, call, [recording.reply]);
-  if (last === undefined || responseMeaning(last).failed) return expect(translator.meter.fault).toBeDefined();
-  expect(translator.meter.fault).toBeUndefined();
+  const { text, meter } = play(adapter, call, [recording.reply]);
+  if (last === undefined || responseMeaning(last).failed) return expect(meter.fault).toBeDefined();
+  expect(meter.fault).toBeUndefined();
   same(asResponse(streamMeaning(text)), responseMeaning(last));
-  for (const longest of [1, 7, 40, 300, 5000]) expect(play(adapter, call, cut(recording.reply, longest)).text === text).toBe(true);
+  expectSameAtEveryCut(adapter, call, recording, text, random);
   const collector = adapter.collect(call);
   collector.push(recording.reply);
   same(asResponse(answerMeaning(collector.answer().body.toString('utf8'))), responseMeaning(last));
 }
 
 /** A response on its way to a client of the same format: nothing is lost, and only what is ours is changed. */
-function checkNative(recording: Recording): void {
+function checkNative(recording: Recording, random: Random): void {
   const adapter = openaiResponses();
   const call = callOf(recording);
   if (recording.status >= 400) return;
@@ -109,13 +71,13 @@ function checkNative(recording: Recording): void {
   }
   const reply = recording.reply.toString('utf8');
   const last = lastResponse(reply);
-  const { text, translator } = play(adapter, call, [recording.reply]);
-  if (last === undefined || responseMeaning(last).failed) return expect(translator.meter.fault).toBeDefined();
-  expect(translator.meter.fault).toBeUndefined();
+  const { text, meter } = play(adapter, call, [recording.reply]);
+  if (last === undefined || responseMeaning(last).failed) return expect(meter.fault).toBeDefined();
+  expect(meter.fault).toBeUndefined();
   expect(eventsOf(text).map(({ data }) => ours(data))).toEqual(eventsOf(reply).map(({ data }) => ours(data)));
   const told = responseMeaning(last).usage;
-  expect(total(translator.meter.quantities)).toBeGreaterThanOrEqual(Math.min(1, (told?.input ?? 0) + (told?.output ?? 0)));
-  for (const longest of [1, 7, 40, 300, 5000]) expect(play(adapter, call, cut(recording.reply, longest)).text === text).toBe(true);
+  expect(total(meter.quantities)).toBeGreaterThanOrEqual(Math.min(1, (told?.input ?? 0) + (told?.output ?? 0)));
+  expectSameAtEveryCut(adapter, call, recording, text, random);
   const cutShort = adapter.stream(call);
   const half = cutShort.push(recording.reply.subarray(0, recording.reply.length / 2));
   if (cutShort.meter.done) return;
@@ -163,7 +125,7 @@ function ours(value: object): object {
 }
 
 /** A chat completion on its way to a client of responses. */
-function checkBridged(recording: Recording): void {
+function checkBridged(recording: Recording, random: Random): void {
   const adapter = responsesOverChat(openaiChat({}));
   const call = { ...callOf(recording), body: { model: 'public/model', input: 'Hi' } };
   if (recording.status >= 400) return;
@@ -176,8 +138,8 @@ function checkBridged(recording: Recording): void {
     return sameSaid(responseMeaning(body), asResponse(want));
   }
   const want = streamMeaning(recording.reply.toString('utf8'));
-  const { text, translator } = play(adapter, call, [recording.reply]);
-  if (want.error !== undefined || want.finish === undefined) return expect(translator.meter.fault).toBeDefined();
+  const { text, meter } = play(adapter, call, [recording.reply]);
+  if (want.error !== undefined || want.finish === undefined) return expect(meter.fault).toBeDefined();
   const events = eventsOf(text);
   expect(events.map(({ data }) => data['sequence_number'])).toEqual(events.map((_, i) => i));
   for (const { name, data } of events) {
@@ -187,7 +149,7 @@ function checkBridged(recording: Recording): void {
   sameSaid(responseMeaning(lastResponse(text)), asResponse(want));
   const deltas = events.filter(({ name }) => name === 'response.output_text.delta').map(({ data }) => String(data['delta']));
   expect(deltas.join('')).toBe(want.text);
-  for (const longest of [1, 7, 300]) expect(play(adapter, call, cut(recording.reply, longest)).text === text).toBe(true);
+  expectSameAtEveryCut(adapter, call, recording, text, random, fewCuts);
 }
 
 /** An answer in a vendor's own format on its way to a client of responses: it says what it says to a client of chat. */
@@ -205,9 +167,9 @@ function checkForeign(recording: Recording): void {
     return same(responseMeaning(body), asResponse(answerMeaning(want.body.toString('utf8'))));
   }
   const want = play(chat, call, [recording.reply]);
-  const { text, translator } = play(adapter, call, [recording.reply]);
-  expect(translator.meter.fault).toEqual(want.translator.meter.fault);
-  if (want.translator.meter.fault !== undefined) return;
+  const { text, meter } = play(adapter, call, [recording.reply]);
+  expect(meter.fault).toEqual(want.meter.fault);
+  if (want.meter.fault !== undefined) return;
   for (const { data } of eventsOf(text)) expect(schema.event(data)).toBe('');
   same(responseMeaning(lastResponse(text)), asResponse(streamMeaning(want.text)));
 }
@@ -230,29 +192,10 @@ const foreign =
     : ['messages', 'gemini', 'nativechat'].flatMap((endpoint) => recordingsAt(recordingsFolder ?? '', endpoint));
 
 describe.skipIf(recordingsFolder === undefined)('recorded responses', () => {
-  afterAll(() => {
-    process.stdout.write(`recorded responses (seed ${seed}): ${[...counts].map(([name, count]) => `${name} ${count}`).join(' · ')}\n`);
-  });
-
   it.each([
-    ['responses to clients of chat', checkChat, fit],
-    ['responses to clients of responses', checkNative, fit],
+    ['responses to clients of chat', checkChat, recordings],
+    ['responses to clients of responses', checkNative, recordings],
     ['chats to clients of responses', checkBridged, chats],
     ['answers in other formats to clients of responses', checkForeign, foreign],
-  ] as const)(
-    '%s mean the same, at every cut',
-    (name, check, all) => {
-      const wrong: string[] = [];
-      for (const recording of all) {
-        try {
-          check(recording);
-        } catch (error) {
-          wrong.push(`${recording.id} ${recording.vendor}: ${String(error).slice(0, 500)}`);
-        }
-      }
-      counts.set(name, `${all.length - wrong.length}/${all.length}`);
-      expect(wrong).toEqual([]);
-    },
-    60_000,
-  );
+  ] as const)('%s mean the same, at every cut', (name, check, all) => suite.each(name, all, check), 120_000);
 });

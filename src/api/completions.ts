@@ -35,6 +35,7 @@ export function parseCompletion(id: string, principal: Principal, body: Body, by
   const prompts = checkPrompt(body['prompt']);
   const stream = optionalBoolean(body, 'stream') ?? false;
   const streamOptions = checkStreamOptions(body, stream);
+  const outputTokensAsked = optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER);
   const answers = checkAnswers(body, stream);
   checkSampling(body);
   return {
@@ -47,7 +48,7 @@ export function parseCompletion(id: string, principal: Principal, body: Body, by
     stream,
     includeUsage: streamOptions?.['include_usage'] === true,
     choices: prompts * answers,
-    outputTokensAsked: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
+    outputTokensAsked,
     outputParam: 'max_tokens',
     media: new Map(),
     mediaCount: 0,

@@ -7,13 +7,14 @@ import { MessageEvents } from './messages-over-chat-stream.ts';
 /** `/v1/messages` for models whose vendor speaks chat (wire-formats §4.2 and §4.3, read the other way round). `marks`: it reads `cache_control`. */
 export function messagesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {
-    toChat: (call) => chatCallFrom(call, marks),
+    toChat: (call) => messagesAsChat(call, marks),
     answer: messageAnswer,
     stream: (call, translator) => new MessageEvents(call, translator),
   });
 }
 
-function chatCallFrom(call: Call, marks: boolean): Call {
+/** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
+export function messagesAsChat(call: Call, marks: boolean): Call {
   const { clientHeaders: _, ...rest } = call;
   const body = chatBodyFrom(call, marks);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');

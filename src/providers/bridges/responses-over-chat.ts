@@ -7,13 +7,14 @@ import { ResponseStream } from './responses-over-chat-stream.ts';
 /** Responses of a vendor that speaks chat. */
 export function responsesOverChat(chat: Adapter): Adapter {
   return bridgeOver(chat, {
-    toChat: chatCall,
+    toChat: responsesAsChat,
     answer: responseAnswer,
     stream: (call, translator) => new ResponseStream(call, translator),
   });
 }
 
-function chatCall(call: Call): Call {
+/** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
+export function responsesAsChat(call: Call): Call {
   const body = chatBody(call);
   const answerId = call.answerId.replace(/^resp_/, 'chatcmpl-');
   return { ...call, body, bytes: Buffer.from(JSON.stringify(body)), includeUsage: true, answerId };

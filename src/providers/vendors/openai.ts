@@ -64,7 +64,10 @@ export const nativeResponses = {
  */
 export const legacyCompletions = (chat: Adapter, native: Adapter): Adapter => {
   const bridged = completionsOverChat(chat);
-  return perCall(({ upstreamModel }) => (/-instruct|^babbage-|^davinci-/.test(upstreamModel) ? native : bridged), chat.fault);
+  return perCall(
+    ({ upstreamModel }) => (/-instruct|^(?:text-)?(?:ada|babbage|curie|davinci)(?:-|$)/.test(upstreamModel) ? native : bridged),
+    chat.fault,
+  );
 };
 
 const chat = chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere);

@@ -48,6 +48,12 @@ export const anthropicCount: Inquiry = {
   fault: messagesFault,
 };
 
+/** The same where the model stands in no path, but the version in the body. */
+export function anthropicCountAt(path: string, bodyVersion: string): Inquiry {
+  const version: Change = { path: ['anthropic_version'], json: jsonText(bodyVersion) };
+  return { ...anthropicCount, ask: (call) => askAt(path, call, [...commonChanges(call), version]) };
+}
+
 function commonChanges(call: Call, bodyVersion?: string): Change[] {
   const changes = withoutOthers(call);
   // Where the model stands in the path, the body tells the version.
