@@ -33,6 +33,8 @@ export interface OwnFormat extends Player {
   readonly vendor: string;
   /** What stands for its base URL's path; the first step is its alone. */
   readonly prefix: string;
+  /** A key that is right, where not any is. */
+  readonly key?: string;
   /** What is said at once (a refusal, a list, a count), or what the model is asked. */
   readonly take: (call: OwnCall) => Reply | Asking;
 }

@@ -11,6 +11,7 @@ export interface Message {
 
 export interface Tool {
   readonly name: string;
+  readonly description: string;
   readonly schema: Json;
 }
 
@@ -80,7 +81,7 @@ function imageUrl(part: Json): string {
 
 function readTool(value: unknown): Tool {
   const tool = object(object(value)['function']);
-  return { name: text(tool['name']) ?? '', schema: object(tool['parameters']) };
+  return { name: text(tool['name']) ?? '', description: text(tool['description']) ?? '', schema: object(tool['parameters']) };
 }
 
 function readToolChoice(value: unknown): ChatRequest['toolChoice'] {

@@ -15,9 +15,10 @@ const plainVerbs =
  * word in common with it (`get_weather`: weather). Several tools named, or one asked for twice, make parallel calls.
  */
 export function plannedCalls(request: ChatRequest): PlannedCall[] {
-  const { mode, named } = request.toolChoice;
-  if (mode === 'none' || request.tools.length === 0) return [];
-  if (mode === 'auto' && lastMessage(request)?.role !== 'user') return [];
+  const asked = request.toolChoice;
+  if (asked.mode === 'none' || request.tools.length === 0) return [];
+  if (asked.mode === 'auto' && lastMessage(request)?.role !== 'user') return [];
+  const { mode, named } = asked.mode === 'auto' ? told(request) : { mode: asked.mode, named: asked.named };
   const prompt = lastPrompt(request);
   const wanted = named === undefined ? chosen(request.tools, prompt, mode) : request.tools.filter((tool) => tool.name === named);
   const first = wanted[0];
@@ -25,6 +26,17 @@ export function plannedCalls(request: ChatRequest): PlannedCall[] {
   if (!request.parallelToolCalls) return filled([first], prompt);
   const twice = wanted.length === 1 && /\b(?:both|two|twice)\b|两次|分别/i.test(prompt);
   return filled(twice ? [first, first] : wanted, prompt);
+}
+
+/** Models obey words, too: those of the system, or of a tool that wants to be called. */
+function told({ messages, tools }: ChatRequest): { readonly mode: 'auto' | 'required'; readonly named: string | undefined } {
+  const system = messages.map(({ role, text }) => (role === 'system' ? text : '')).join('\n');
+  const named = /\bmust call the tool ["“]([^"”]+)/i.exec(system)?.[1];
+  if (named !== undefined) return { mode: 'required', named };
+  const wanting = tools.filter(({ description }) => /\bmust be called\b/i.test(description));
+  if (wanting.length === 1 && tools.length > 1) return { mode: 'required', named: wanting[0]?.name };
+  const some = wanting.length > 0 || /\bmust call (?:at least )?one of your tools\b/i.test(system);
+  return { mode: some ? 'required' : 'auto', named: undefined };
 }
 
 function chosen(tools: readonly Tool[], prompt: string, mode: 'auto' | 'required'): readonly Tool[] {

@@ -267,6 +267,6 @@ describe('refusals', () => {
     await expect(ask('sim-503')).rejects.toThrow(ServiceUnavailableException);
     await expect(ask('sim-context')).rejects.toThrow('Input Tokens Exceeded');
     await expect(stream('sim-error-in-stream')).rejects.toThrow(InternalServerException);
-    await expect(stream('sim-half-event')).rejects.toThrow();
+    await expect(stream('sim-half-event')).rejects.toThrow('Truncated event message');
   });
 });

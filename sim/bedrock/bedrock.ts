@@ -15,7 +15,7 @@ import { converseComplaint } from './converse-rules.ts';
 import { type Asked, converseBody, converseEvents } from './converse-write.ts';
 import { brokenFrame, exceptionFrame } from './event-frame.ts';
 import { converseModel } from './model.ts';
-import { doubtOf } from './proof.ts';
+import { doubtOf, secretAccessKey } from './proof.ts';
 
 const invalid = (message: string): Row => ({ status: 400, type: 'ValidationException', message });
 const denied = (type: string): Row => ({ status: 403, type, message: 'The security token included in the request is invalid.' });
@@ -100,6 +100,7 @@ const penOf = (asked: Asked): Pen => ({
 export const bedrock: OwnFormat = {
   vendor: 'bedrock',
   prefix: '/bedrock',
+  key: `AKIASIMULATEDVENDOR1:${secretAccessKey}`,
   callId: () => `tooluse_${randomText(22)}`,
   refuse,
   take,
