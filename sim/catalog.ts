@@ -20,7 +20,7 @@ export interface SimModel {
 
 /**
  * At least one model of each vendor, at list prices of November 2026, US dollars at 7.1 yuan; one's own servers at the price of electricity.
- * All call tools and follow a schema, but for those with a `-`; what else one can do stands at the end.
+ * All call tools, also when they must, and follow a schema, but for those with a `-`; what else one can do stands at the end.
  */
 const table = `
   gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image
@@ -52,6 +52,13 @@ const table = `
   gemma3                ollama      google    =                           131072    8192   0.1   0.1      0.1  image
   qwen3-8b              vllm        qwen      Qwen/Qwen3-8B               131072    8192   0.1   0.1      0.1  text thinks
   gemma-3-4b            llamacpp    google    gemma-3-4b-it               131072    8192   0.1   0.1      0.1  image
+  claude-haiku-4-5      anthropic   anthropic =                           200000   64000   7.1   0.71    35.5  image thinks
+  claude-opus-4-8       anthropic   anthropic =                          1000000  128000  35.5   3.55   177.5  image thinks
+  claude-opus-5-5       anthropic   anthropic =                          1000000  128000  35.5   3.55   177.5  image thinks
+  bedrock/claude-4.5    bedrock     anthropic us.anthropic.claude-sonnet-4-5-20250929-v1:0 200000 64000 21.3 2.13 106.5 image thinks
+  nova-lite             bedrock     amazon    us.amazon.nova-lite-v1:0    300000   10000   0.426 0.1065   1.704 image
+  nova-2-lite           bedrock     amazon    us.amazon.nova-2-lite-v1:0 1000000   65536   2.13  0.5325  17.75 image thinks
+  llama-4-scout         bedrock     meta      us.meta.llama4-scout-17b-instruct-v1:0 3500000 8192 1.207 1.207 4.686 image
   gemini-2.5-flash      gemini      google    =                          1048576   65536   2.13  0.213   17.75 image thinks
   gemini-3.1-pro        gemini      google    gemini-3.1-pro-preview     1048576   65536  14.2   1.42    85.2  image thinks
   gemini-2.5-pro        vertex      google    =                          1048576   65536   8.875 0.8875  71    image thinks
@@ -156,7 +163,7 @@ function modelLine({ id, ownedBy, context, outputMax, prices: [input, cached, ou
 
 function channelLine(name: string, listed: readonly SimModel[], vendor: string, simUrl: string): string {
   const sold = listed.map(({ id, upstream }) => `{ id: ${id}, upstream: ${upstream} }`).join(', ');
-  return `  - { name: ${name}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: sk-sim-${vendor}, groups: [default], models: [${sold}] }`;
+  return `  - { name: ${name}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: "${keyOf(vendor)}", groups: [default], models: [${sold}] }`;
 }
 
 /**
@@ -171,6 +178,10 @@ function scenarioChannels(simUrl: string): string[] {
 
 function scenarioChannel(id: string, vendor: string, simUrl: string): string {
   return `  - { name: ${id}-${vendor}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: sk-sim, groups: [default], models: [${id}] }`;
+}
+
+function keyOf(vendor: string): string {
+  return ownFormats.find((format) => format.vendor === vendor)?.key ?? `sk-sim-${vendor}`;
 }
 
 function prefixOf(vendor: string): string {
