@@ -64,8 +64,22 @@ function formatOf(body: JsonObject, accompanied: boolean): { readonly native?: J
   const format = objectOf(body['response_format']);
   const schema = format?.['type'] === 'json_schema' ? objectOf(objectOf(format['json_schema'])?.['schema']) : undefined;
   if (format?.['type'] !== 'json_schema' && format?.['type'] !== 'json_object') return { told: [] };
-  if (accompanied) return { told: [schema ? `${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}` : plainJson] };
+  if (accompanied) return { told: [schema ? inWords(schema) : plainJson] };
+  if (schema && !isTaken(schema)) return { native: { type: 'json_object' }, told: [inWords(schema)] };
   return { native: { type: 'json_object', ...(schema ? { json_schema: schema } : {}) }, told: [] };
+}
+
+const inWords = (schema: JsonObject): string => `${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`;
+
+/** "The top level … must be an object", "every object … at least one required field", nothing composed but `anyOf` (docs.cohere.com/docs/structured-outputs#schema-constraints, 2026-08). */
+const isTaken = (schema: JsonObject): boolean => schema['type'] === 'object' && isTakenInside(schema);
+
+function isTakenInside(schema: unknown): boolean {
+  if (!isObject(schema)) return true;
+  if ('allOf' in schema || 'oneOf' in schema || 'not' in schema) return false;
+  if (schema['type'] === 'object' && listOf(schema['required']).length === 0) return false;
+  const named = [schema['properties'], schema['$defs'], schema['definitions']].flatMap((map) => Object.values(objectOf(map) ?? {}));
+  return [...named, ...listOf(schema['anyOf']), schema['items']].every(isTakenInside);
 }
 
 const stopsMax = 5;
@@ -81,13 +95,19 @@ function tuning({ body, outputTokensMax }: Call): JsonObject {
     p: within(body['top_p'], 0.01, 0.99),
     k: within(body['top_k'] ?? body['k'], 0, 500),
     seed: countOf(body['seed']),
-    frequency_penalty: within(body['frequency_penalty'], 0, 1),
-    presence_penalty: within(body['presence_penalty'], 0, 1),
+    ...penalties(body),
   };
   return {
     ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
     ...(stops.length ? { stop_sequences: stops.slice(0, stopsMax) } : {}),
   };
+}
+
+/** "cannot specify both frequency_penalty and presence_penalty" (docs.cohere.com/reference/errors, 2026-08): the one that counts more often stays. */
+function penalties(body: JsonObject): Readonly<Record<string, number | undefined>> {
+  const frequency_penalty = within(body['frequency_penalty'], 0, 1);
+  const presence_penalty = within(body['presence_penalty'], 0, 1);
+  return frequency_penalty && presence_penalty ? { frequency_penalty } : { frequency_penalty, presence_penalty };
 }
 
 const within = (value: unknown, least: number, most: number): number | undefined =>

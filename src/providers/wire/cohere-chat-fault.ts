@@ -6,7 +6,8 @@ import type { FaultRule, Quirks } from './openai-chat-quirks.ts';
 /** docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an `error_type` for too many tokens. */
 export const cohereFaultRules: readonly FaultRule[] = [
   { code: /^TOO_MANY_TOKENS$/, kind: 'context_length' },
-  { text: /trial key|calls? \/ month|monthly limit/i, kind: 'quota' },
+  // A trial key has a limit a minute, too: that one passes.
+  { text: /calls? \/ month|monthly limit/i, kind: 'quota' },
   { status: 498, kind: 'credentials' },
   { status: 499, kind: 'network' },
   { status: 400, text: /blocked|safety|content policy/i, kind: 'content_policy' },

@@ -92,6 +92,21 @@ describe('tools', () => {
   test('a choice among no tools is not sent', () => expect(sent({ tool_choice: 'required' })).not.toHaveProperty('tool_choice'));
 });
 
+test('a schema that the vendor does not take is told in words beside its JSON', () => {
+  const optional = { type: 'object', properties: { n: { type: 'number' } } };
+  const nested = { type: 'object', properties: { a: { type: 'array', items: optional } }, required: ['a'] };
+  for (const schema of [optional, nested, { type: 'array', items: {} }, { type: 'object', required: ['a'], allOf: [optional] }]) {
+    const { response_format, messages } = sent({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } });
+    expect(response_format).toEqual({ type: 'json_object' });
+    expect(messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining(JSON.stringify(schema)) });
+  }
+});
+
+test('of two penalties one is left', () => {
+  const asked: Record<string, unknown> = sent({ frequency_penalty: 0.5, presence_penalty: 0.5 });
+  expect([asked['frequency_penalty'], asked['presence_penalty']]).toEqual([0.5, undefined]);
+});
+
 test('a JSON schema is a format, or words where the format may not stand beside tools', () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
