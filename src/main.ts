@@ -27,7 +27,9 @@ import { Downloads } from './media/downloads.ts';
 import { mediaLimits } from './media/limits.ts';
 import { migrations } from './migrations.ts';
 import { vendors } from './providers/index.ts';
-import { expireResponses, openResponseMemory } from './recall/responses.ts';
+import { expireHourly } from './recall/expiry.ts';
+import { openResponseMemory } from './recall/responses.ts';
+import { openSignatureMemory } from './recall/signatures.ts';
 import { Health } from './routing/health.ts';
 import { watchChanges } from './storage/changes.ts';
 import type { Database } from './storage/database.ts';
@@ -84,14 +86,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const memory = openResponseMemory(database, systemClock);
   const submissions = new Submissions(database, systemClock);
   if (sole !== undefined) await submissions.release();
-  const expiring = [expireResponses(memory), expireResponses(submissions)];
-  const till = await openTill({
-    db: database,
-    clock: systemClock,
-    random: systemRandom,
-    records: { table: 'usage', columns: recordColumns },
-    log: ({ event, error, ...fields }) => log.error(`till: ${event}`, error, fields),
-  });
+  const signatures = openSignatureMemory(database, systemClock, sealer);
+  const expiring = [expireHourly([memory, submissions, signatures])];
+  const till = await tillOn(database, log);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
     [catalogTopic]: async () => {
@@ -115,6 +112,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     watch,
     lanes,
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
+    signatures,
     catalog: () => snapshot,
     access: (line) => {
       log.text('request', accessText(line));
@@ -142,6 +140,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
 }
+
+const tillOn = (db: Database, log: Log): ReturnType<typeof openTill> =>
+  openTill({
+    db,
+    clock: systemClock,
+    random: systemRandom,
+    records: { table: 'usage', columns: recordColumns },
+    log: ({ event, error, ...fields }) => log.error(`till: ${event}`, error, fields),
+  });
 
 async function openDatabase({ databaseUrl, sqliteThread }: GatewayOptions): Promise<{ database: Database; sole: Sole | undefined }> {
   // Before anything is read or migrated: another server may be at work on the file.

@@ -6,7 +6,8 @@ import type { AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { MediaAddress } from './request.ts';
 
-type Refused = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
+/** A call that is not made. */
+export type Refused = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
 
 /**
  * The call with the bytes of what its vendor does not read by address; undefined when it reads all. What cannot be downloaded is the client's to
@@ -25,14 +26,20 @@ export function carry(
 }
 
 async function withBytes(exchange: Exchange, wanted: readonly MediaAddress[], call: Call): Promise<Call | Refused> {
+  const had = exchange.downloaded;
+  const missing = wanted.filter(({ url }) => !had.has(url));
+  if (missing.length === 0) return replaced(call, wanted, had);
   const leaving = new AbortController();
   exchange.attempt = { finish: () => leaving.abort() };
-  const got = await exchange.parts.downloads.all(wanted, leaving.signal);
+  const got = await exchange.parts.downloads.all(missing, leaving.signal);
   exchange.attempt = undefined;
   if (leaving.signal.aborted) return { kind: 'left' };
-  if (!isFailed(got)) return replaced(call, wanted, got);
-  const param = wanted.find(({ url }) => url === got.url)?.param ?? '';
-  return { kind: 'refused', refusal: refusal('invalid_value', { param, why: got.why }) };
+  if (isFailed(got)) {
+    const param = wanted.find(({ url }) => url === got.url)?.param ?? '';
+    return { kind: 'refused', refusal: refusal('invalid_value', { param, why: got.why }) };
+  }
+  exchange.downloaded = new Map([...had, ...got]);
+  return replaced(call, wanted, exchange.downloaded);
 }
 
 function replaced(call: Call, wanted: readonly MediaAddress[], had: ReadonlyMap<string, Content>): Call {

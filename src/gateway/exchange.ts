@@ -3,6 +3,7 @@ import type { Quantities } from '../base/quantities.ts';
 import { costOf } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
+import type { Content } from '../media/downloads.ts';
 import type { Call, StreamMeter } from '../providers/adapter.ts';
 import { type Admitted, outputLimit } from './admit.ts';
 import type { Attempt } from './attempt.ts';
@@ -12,6 +13,8 @@ import type { Purse } from './purse.ts';
 import type { Running } from './receivers.ts';
 import type { ClientRequest } from './request.ts';
 import type { Watched } from './stream-watch.ts';
+
+const noneDownloaded: ReadonlyMap<string, Content> = new Map();
 
 /** One client request on its way through the pipeline, from admission to its last byte. */
 export class Exchange implements Running, Watched {
@@ -30,6 +33,8 @@ export class Exchange implements Running, Watched {
   attempt: Pick<Attempt, 'finish'> | undefined;
   /** What the stream to the client has told so far. */
   meter: StreamMeter | undefined;
+  /** What its media by address gave, as far as somebody needed it: for the next channel. */
+  downloaded: ReadonlyMap<string, Content> = noneDownloaded;
   wrote = false;
   left = false;
   #silentMs = 0;

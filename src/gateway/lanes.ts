@@ -12,6 +12,8 @@ export interface Lane {
   readonly sign: Readonly<Record<string, string>>;
   /** Only where `sign` is not proof enough. */
   readonly authorize: Authorize | undefined;
+  /** Who can read again what this vendor signs; undefined where only the same account can. */
+  readonly signer: string | undefined;
   adapter(capability: Capability): Adapter | WholeAdapter | undefined;
   /** Where the vendor counts the tokens of such a request. */
   counter(capability: Capability): Inquiry | undefined;
@@ -59,6 +61,7 @@ export class Lanes {
       upstream,
       sign: vendor.sign(channel.secret),
       authorize: vendor.authorizer?.(channel.secret, this.#means),
+      signer: vendor.signsForAccount ? undefined : vendor.id,
       adapter: (capability) => adapters[capability],
       counter: (capability) => counts[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,

@@ -6,6 +6,7 @@ import type { UpstreamTimes } from '../http/upstream.ts';
 import type { Till } from '../ledger/contract.ts';
 import type { Downloads } from '../media/downloads.ts';
 import type { Limiter } from '../limits/contract.ts';
+import type { SignatureMemory } from '../recall/signatures.ts';
 import type { Health } from '../routing/health.ts';
 import type { AccessLine } from '../telemetry/access.ts';
 import type { Lanes } from './lanes.ts';
@@ -54,5 +55,6 @@ export interface Parts {
   readonly catalog: () => Snapshot;
   readonly lanes: Lanes;
   readonly downloads: Downloads;
+  readonly signatures: SignatureMemory;
   readonly access: (line: AccessLine) => void;
 }

@@ -9,15 +9,16 @@ import { mayRetry } from '../routing/retry.ts';
 import { admit } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import { refusalFor, unavailable } from './blame.ts';
-import { carry } from './carry.ts';
 import type { ClientFormat } from './client-format.ts';
 import { Exchange } from './exchange.ts';
 import { type Outcome, outcomeOfFault, report } from './outcome.ts';
 import type { Parts } from './parts.ts';
+import { prepare } from './prepare.ts';
 import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import type { ClientRequest } from './request.ts';
 import { reserve, unavailableRetryMs } from './reserve.ts';
 import { countedAnswer, countedStream, type Ending, outputTokens, settle } from './settle.ts';
+import { remember } from './signatures.ts';
 import { attemptWhole } from './whole.ts';
 
 /**
@@ -119,8 +120,8 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
   const plain = exchange.callFor(candidate, request.stream || purse.canGrow());
   if (!('stream' in adapter)) return { result: await attemptWhole(exchange, adapter, plain, lane), receiver: undefined };
-  const carried = request.addresses && carry(exchange, request.addresses, adapter, plain);
-  const call = carried === undefined ? plain : await carried;
+  const prepared = prepare(exchange, lane, adapter, plain);
+  const call = prepared instanceof Promise ? await prepared : prepared;
   if ('kind' in call) return { result: call, receiver: undefined };
   let receiver: StreamReceiver | undefined;
   const attempt = new Attempt(adapter, call, parts.limits, (self) => {
@@ -173,8 +174,10 @@ async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMete
 async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 'length'): Promise<Outcome> {
   const quantities = answer.quantities ?? (await countedAnswer(exchange, answer.outputText));
   const ending: Ending = { status, quantities, estimated: answer.quantities === undefined, upstreamId: answer.upstreamId };
+  const remembered = answer.signatures && remember(exchange, answer.signatures);
   const outcome = await charge(exchange, ending);
   if (outcome.refusal !== undefined) return outcome;
+  if (remembered !== undefined) await remembered;
   exchange.firstByteMs ??= exchange.elapsedMs();
   const counted = answer.quantities === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
   const body = counted ?? answer.body;
@@ -185,8 +188,10 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
 
 async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
   const quantities = meter.quantities ?? (await countedStream(exchange, meter));
+  const remembered = meter.signatures && remember(exchange, meter.signatures);
   const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
+  if (remembered !== undefined) await remembered;
   const kept = exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));
   if (!exchange.reply.started) exchange.firstByte();
   exchange.reply.end(tail + countedEvent(exchange, meter, quantities) + exchange.format.done);

@@ -25,11 +25,16 @@ export interface Call {
   readonly outputTokensMax: number | undefined;
   /** The client's headers, in formats where some of them belong to the request. */
   readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>>;
+  /** What is remembered of the calls that `unsigned` named. */
+  readonly signatures?: Signatures;
   /** Id of the answer: `chatcmpl-…`. */
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */
   readonly created: number;
 }
+
+/** What a vendor wants back with its tool calls: which call → what was signed. Both are opaque to everybody but adapters. */
+export type Signatures = ReadonlyMap<string, string>;
 
 /** Something that the client gave by its address. */
 export interface Medium {
@@ -52,6 +57,8 @@ export interface Answer {
   readonly quantities: Quantities | undefined;
   readonly upstreamId: string | undefined;
   readonly outputText: string;
+  /** Of its tool calls: to be remembered, because most clients do not bring it back. */
+  readonly signatures?: Signatures | undefined;
 }
 
 /** What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by this. */
@@ -69,6 +76,8 @@ export interface StreamMeter {
   /** The vendor reported an error inside the stream. Nothing after it is forwarded. */
   fault: Fault | undefined;
   upstreamId: string | undefined;
+  /** Of the tool calls of an answer that is whole. */
+  signatures?: Signatures;
   /** The number of the client's next event, in formats that number them. */
   nextEvent?: number;
 }
@@ -106,6 +115,8 @@ export interface Adapter {
   collect(call: Call): StreamCollector;
   /** Whether the bytes of a medium have to be in the request: this vendor does not read such an address itself. Absent: it reads them all. */
   readonly needsBytes?: ((medium: Medium, call: Call) => boolean) | undefined;
+  /** The earlier tool calls of a request that came back without what was signed with them. Absent: this vendor signs nothing. */
+  readonly unsigned?: ((call: Call) => readonly string[]) | undefined;
   fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): Fault;
 }
 
@@ -177,6 +188,8 @@ export interface Vendor {
   readonly speaks: Speaks;
   /** Its chat takes Anthropic's `cache_control` on parts, messages and tools. */
   readonly readsCacheMarks?: boolean;
+  /** What it signs is worth something to the same account alone. */
+  readonly signsForAccount?: true;
   /** Counts the tokens of a request to this capability. */
   readonly counts?: Readonly<Partial<Record<StreamedCapability, Inquiry>>>;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
+import { expiredMax } from './expiry.ts';
 
 /** A request that shall happen once: `key` is the client's word for it, `digest` what was asked, `id` the request's and so its charge's. */
 export interface Submission {
@@ -43,7 +44,6 @@ export interface AnswerMemory {
 export const answersKeptForMs = 86_400_000;
 /** Who runs a submission and was not heard of for so long is gone. */
 export const answerLeaseMs = 30_000;
-const expiredMax = 500;
 
 export function openAnswerMemory(database: Database, clock: Clock): AnswerMemory {
   return {

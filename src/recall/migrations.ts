@@ -46,4 +46,19 @@ export const recallMigrations: readonly Migration[] = [
       'CREATE INDEX answer_expires ON answer (expires_at)',
     ],
   },
+  {
+    id: '0009-recall-signatures',
+    statements: [
+      // `call` is a hash of the tool call, `sealed` what was signed with it.
+      `CREATE TABLE signature (
+        account TEXT NOT NULL,
+        signer TEXT NOT NULL,
+        call TEXT NOT NULL,
+        sealed TEXT NOT NULL,
+        expires_at BIGINT NOT NULL,
+        PRIMARY KEY (account, signer, call)
+      )`,
+      'CREATE INDEX signature_expires ON signature (expires_at)',
+    ],
+  },
 ];

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
+import { expiredMax } from './expiry.ts';
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 type Item = Readonly<Record<string, unknown>>;
@@ -42,24 +43,11 @@ export const keptForMs = 30 * dayMs;
 export const leaseMs = 30_000;
 /** Turns of one conversation. */
 const turnsMax = 1_000;
-/** Expired at a time, so that no commit is long. */
-const expiredMax = 500;
 
 const running: ReadonlySet<string> = new Set(['queued', 'in_progress']);
 
 export function openResponseMemory(database: Database, clock: Clock, forMs: number = keptForMs): ResponseMemory {
   return new StoredResponses(database, clock, forMs);
-}
-
-const expireEveryMs = 3_600_000;
-
-/** Forgets what has expired, every hour; a database that is away then is asked again in the next one. */
-export function expireResponses(memory: { expire(): Promise<number> }): { stop(): void } {
-  const expire = async (): Promise<void> => {
-    while ((await memory.expire()) === expiredMax);
-  };
-  const timer = setInterval(() => void expire().catch(() => undefined), expireEveryMs).unref();
-  return { stop: () => clearInterval(timer) };
 }
 
 class StoredResponses implements ResponseMemory {

@@ -17,6 +17,7 @@ export function bridgeOver(chat: Adapter, { toChat, answer, stream }: Bridge): A
     if (made === undefined) known.set(call, (made = toChat(call)));
     return made;
   };
+  const { needsBytes, unsigned } = chat;
   return {
     ask: (call) => chat.ask(chatCall(call)),
     read(reply, contentType, call) {
@@ -32,7 +33,8 @@ export function bridgeOver(chat: Adapter, { toChat, answer, stream }: Bridge): A
         answer: (cut) => answer(collector.answer(cut), call),
       };
     },
-    needsBytes: chat.needsBytes,
+    needsBytes,
+    unsigned: unsigned && ((call) => unsigned(chatCall(call))),
     fault: chat.fault,
   };
 }

@@ -39,6 +39,7 @@ const chat = chatUnlessDemanded(
 
 export const azure = defineVendor({
   id: 'azure',
+  signsForAccount: true,
   ownedBy: 'openai',
   env: { apiKey: 'AZURE_OPENAI_API_KEY', baseUrl: 'AZURE_OPENAI_ENDPOINT' },
   sign: (secret) => (secret ? { 'api-key': secret } : {}),

@@ -74,6 +74,8 @@ const chat = chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOve
 
 export const openai = defineVendor({
   id: 'openai',
+  // Sealed reasoning opens for the organization alone that it was sealed for.
+  signsForAccount: true,
   baseUrl: 'https://api.openai.com/v1',
   env: { apiKey: 'OPENAI_API_KEY' },
   speaks: {

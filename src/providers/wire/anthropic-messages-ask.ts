@@ -6,6 +6,7 @@ import { planTools, type ToolPlan } from './anthropic-messages-tools.ts';
 import { writeMessages, writeSystem } from './anthropic-messages-turns.ts';
 import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
 import { countOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
+import { unsignedCalls, withSignatures } from './signatures.ts';
 
 /** Where the format is spoken, and how that place departs from Anthropic's own API. */
 export interface MessagesHost {
@@ -27,7 +28,7 @@ export function askMessages(call: Call, host: MessagesHost): Ask {
   refuseUncarried(body);
   const traits = traitsFor(call, host);
   const plan = planTools(body, traits);
-  const conversation = talkative(readConversation(body['messages']));
+  const conversation = talkative(readConversation(withSignatures(body['messages'], call.signatures)));
   const maxTokens = limitOf(call, traits);
   const thinking = thinkingFor(body, traits, maxTokens, { forced: plan.forced, interrupted: isInterrupted(conversation) });
   const writing = { model: call.publicModel, fetches: host.fetches !== false, thinks: traits.thinking !== 'none' };
@@ -56,6 +57,12 @@ export function usesHiddenTool(call: Call, host: MessagesHost): boolean {
 function traitsFor({ upstreamModel }: Call, host: MessagesHost): Traits {
   const traits = traitsOf(upstreamModel);
   return host.structured === false ? { ...traits, structured: false } : traits;
+}
+
+/** Calls that came back without the thinking before them, of models that think. */
+export function unsignedMessages(call: Call, host: MessagesHost): readonly string[] {
+  if (traitsFor(call, host).thinking === 'none') return [];
+  return unsignedCalls(call.body['messages'], (message) => thinkingBlocks(message).length > 0);
 }
 
 /** The model waits for tool results, and the thoughts before its calls did not come back. */

@@ -1,6 +1,6 @@
 import type { Adapter, Call, Medium } from '../adapter.ts';
 import { readMessage } from './anthropic-messages-answer.ts';
-import { askMessages, type MessagesHost, usesHiddenTool } from './anthropic-messages-ask.ts';
+import { askMessages, type MessagesHost, unsignedMessages, usesHiddenTool } from './anthropic-messages-ask.ts';
 import { messagesFault } from './anthropic-messages-fault.ts';
 import { MessagesReader } from './anthropic-messages-stream.ts';
 import { ChatCollector } from './chat-collect.ts';
@@ -22,6 +22,7 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
     stream,
     collect: (call) => new ChatCollector(call, stream),
     needsBytes: (medium) => host.fetches === false || !isFetched(medium),
+    unsigned: (call) => unsignedMessages(call, host),
     fault: messagesFault,
   };
 }

@@ -1,6 +1,7 @@
 import type { Ask, Call } from '../adapter.ts';
 import { uriEncoded } from '../sigv4.ts';
 import { isInterrupted } from './anthropic-messages-ask.ts';
+import { thinkingBlocks } from './anthropic-messages-signed.ts';
 import { thinkingFor } from './anthropic-messages-thinking.ts';
 import { planTools } from './anthropic-messages-tools.ts';
 import { type ConverseModel, converseModel } from './bedrock-converse-models.ts';
@@ -8,6 +9,7 @@ import { toolConfig } from './bedrock-converse-tools.ts';
 import { TurnsWriter } from './bedrock-converse-turns.ts';
 import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
 import { countOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
+import { unsignedCalls, withSignatures } from './signatures.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -17,7 +19,7 @@ export function askConverse(call: Call): Ask {
   refuseUncarried(body);
   const model = converseModel(call);
   const plan = planTools(body, model.traits);
-  const conversation = talkative(readConversation(body['messages']));
+  const conversation = talkative(readConversation(withSignatures(body['messages'], call.signatures)));
   const reasoning = reasoningFor(call, model, conversation, plan.forced);
   const tools = toolConfig(plan, conversation, model);
   const writer = new TurnsWriter(model, call.publicModel);
@@ -36,6 +38,13 @@ export function askConverse(call: Call): Ask {
   };
   const path = `/model/${uriEncoded(call.upstreamModel)}/converse${call.streamUpstream ? '-stream' : ''}`;
   return { path, headers, body: Buffer.from(JSON.stringify(sent)) };
+}
+
+/** Calls that came back without the thinking before them, of models that sign it. */
+export function unsignedConverse(call: Call): readonly string[] {
+  const { claude, traits } = converseModel(call);
+  if (!claude || traits.thinking === 'none') return [];
+  return unsignedCalls(call.body['messages'], (message) => thinkingBlocks(message).length > 0);
 }
 
 /** The same for asking and for reading the answer: whether a JSON answer travels as a tool's input. */

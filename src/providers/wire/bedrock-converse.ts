@@ -1,6 +1,6 @@
 import type { Adapter, Call, StreamTranslator } from '../adapter.ts';
 import { readConverse } from './bedrock-converse-answer.ts';
-import { askConverse } from './bedrock-converse-ask.ts';
+import { askConverse, unsignedConverse } from './bedrock-converse-ask.ts';
 import { converseFault } from './bedrock-converse-fault.ts';
 import { ConverseReader } from './bedrock-converse-stream.ts';
 import { ChatCollector } from './chat-collect.ts';
@@ -28,5 +28,6 @@ export const bedrockConverse: Adapter = {
   stream,
   collect: (call) => new ChatCollector(call, stream),
   needsBytes: () => true,
+  unsigned: unsignedConverse,
   fault: converseFault,
 };

@@ -1,8 +1,10 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import type { Answer, Call } from '../adapter.ts';
-import { stringBytes } from './json.ts';
+import type { Answer, Call, Signatures } from '../adapter.ts';
+import { listOf, stringBytes } from './json.ts';
 import { usageText } from './chat-usage.ts';
+import { signaturesOf } from './signatures.ts';
+import { SignedTurn } from './signed-turn.ts';
 
 /** OpenAI's words for why an answer ended. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
@@ -15,6 +17,8 @@ interface Choice {
   /** The reason to finish with when the stream ends. */
   held: FinishReason | undefined;
   calls: number;
+  /** Only where tools may be called. */
+  readonly turn: SignedTurn | undefined;
 }
 
 /**
@@ -27,18 +31,24 @@ export class ChatChunks {
   outputBytes = 0;
   readonly #start: string;
   readonly #includeUsage: boolean;
+  readonly #hasTools: boolean;
   readonly #choices: Choice[] = [];
-  #choice = this.#choiceAt(0);
+  #choice: Choice;
 
   constructor(call: Call) {
     const { answerId, created, publicModel, includeUsage } = call;
     this.#start = `data: {"id":${jsonText(answerId)},"object":"chat.completion.chunk","created":${created},"model":${jsonText(publicModel)},"choices":[`;
     this.#includeUsage = includeUsage;
+    this.#hasTools = call.body['tools'] !== undefined;
+    this.#choice = this.#choiceAt(0);
   }
 
   #choiceAt(index: number): Choice {
     let choice = this.#choices.find((one) => one.index === index);
-    if (!choice) this.#choices.push((choice = { index, begun: false, finished: false, held: undefined, calls: 0 }));
+    if (!choice) {
+      const turn = this.#hasTools ? new SignedTurn() : undefined;
+      this.#choices.push((choice = { index, begun: false, finished: false, held: undefined, calls: 0, turn }));
+    }
     return choice;
   }
 
@@ -60,6 +70,7 @@ export class ChatChunks {
 
   /** A chunk whose delta has these members: `"refusal":"…"`. For what the methods below do not say. */
   delta(members: string): string {
+    this.#choice.turn?.delta(members);
     return this.#chunk(members, 'null');
   }
 
@@ -81,6 +92,7 @@ export class ChatChunks {
   reasoningJson(json: string, more = ''): string {
     if (json === '""') return '';
     this.outputBytes += stringBytes(json);
+    this.#choice.turn?.delta(more);
     return this.#chunk(`"reasoning_content":${json}${more && ','}${more}`, 'null');
   }
 
@@ -92,6 +104,7 @@ export class ChatChunks {
     const json = jsonText(args);
     this.outputBytes += stringBytes(json);
     const rest = more && `,${more}`;
+    this.#choice.turn?.call(id, name, json, more);
     const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"function","function":{"name":${jsonText(name)},"arguments":${json}}${rest}}`;
     return this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
@@ -100,6 +113,7 @@ export class ChatChunks {
   custom(id: string, name: string, input: string): string {
     const json = jsonText(input);
     this.outputBytes += stringBytes(json);
+    this.#choice.turn?.call(id, name, json, '');
     const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"custom","custom":{"name":${jsonText(name)},"input":${json}}}`;
     return this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
@@ -112,6 +126,7 @@ export class ChatChunks {
   argumentsJson(index: number, json: string): string {
     if (json === '""') return '';
     this.outputBytes += stringBytes(json);
+    this.#choice.turn?.arguments(index, json);
     return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${json}}}]`, 'null');
   }
 
@@ -145,6 +160,12 @@ export class ChatChunks {
   /** The usage chunk, for clients that asked for it. */
   usage(quantities: Quantities | undefined): string {
     return this.#includeUsage && quantities !== undefined ? `${this.#start}],"usage":${usageText(quantities)}}\n\n` : '';
+  }
+
+  /** What was signed of all calls. */
+  get signatures(): Signatures | undefined {
+    const all = this.#hasTools ? this.#choices.flatMap(({ turn }) => [...(turn?.signatures() ?? [])]) : [];
+    return all.length === 0 ? undefined : new Map(all);
   }
 
   #chunk(members: string, reason: string, beside = ''): string {
@@ -205,6 +226,10 @@ export function chatAnswer(call: Call, said: Said): Answer {
     body: Buffer.from(`${json.slice(0, -1)}${usage}}`),
     quantities,
     upstreamId,
+    signatures: signaturesOf(
+      calls.map((called) => ({ ...called, extra: called.more?.['extra_content'] })),
+      listOf(more?.['reasoning_details']),
+    ),
     outputText: quantities === undefined ? content + reasoning + calls.map((c) => c.name + c.arguments).join('') : '',
   };
 }

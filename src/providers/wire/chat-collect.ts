@@ -48,6 +48,7 @@ export class ChatCollector implements StreamCollector {
       body: Buffer.from(JSON.stringify(body)),
       quantities,
       upstreamId: this.meter.upstreamId,
+      signatures: cut ? undefined : this.meter.signatures,
       outputText: quantities ? '' : this.#outputText(),
     };
   }
@@ -107,7 +108,7 @@ export function joined(before: unknown, value: unknown): unknown {
 }
 
 /** Pieces of one reasoning detail carry its index: their texts grow, a signature is the last piece's (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
-function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
+export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
   const all = [...before];
   for (const piece of pieces) {
     const last = all.at(-1);

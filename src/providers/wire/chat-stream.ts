@@ -67,7 +67,10 @@ export class TranslatedStream implements StreamTranslator {
     const { meter } = this;
     if (meter.finished) meter.fault = undefined;
     else meter.fault ??= { kind: 'protocol', message: 'the stream ended without its last event' };
-    return meter.fault === undefined ? this.#chunks.finishAll('stop') + this.#chunks.usage(meter.quantities) : '';
+    if (meter.fault !== undefined) return '';
+    const { signatures } = this.#chunks;
+    if (signatures !== undefined) meter.signatures = signatures;
+    return this.#chunks.finishAll('stop') + this.#chunks.usage(meter.quantities);
   }
 
   end(): string {

@@ -5,6 +5,7 @@ import { geminiContents } from './gemini-contents.ts';
 import { geminiModel } from './gemini-model.ts';
 import { toolsOf } from './gemini-tools.ts';
 import { objectOf, textOf } from './json.ts';
+import { withSignatures } from './signatures.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -12,7 +13,7 @@ const headers = { 'content-type': 'application/json' } as const;
 export function askGemini(call: Call): Ask {
   const { body } = call;
   const model = geminiModel(call.upstreamModel);
-  const told = readConversation(body['messages']);
+  const told = readConversation(withSignatures(body['messages'], call.signatures));
   const format = spokenFormat(body, model);
   const system = format === undefined ? told.system : [...told.system, format];
   const contents = geminiContents({ ...told, system }, model);

@@ -3,6 +3,7 @@ import type { Conversation, ToolCall, ToolResult, Turn } from './chat-conversati
 import { geminiPart } from './gemini-media.ts';
 import { type GeminiModel, isThird, lacksSystem } from './gemini-model.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
+import { unsignedCalls } from './signatures.ts';
 
 /** `contents` and `systemInstruction.parts`, as JSON text: arguments and results keep the client's own spelling of every number. */
 export interface Contents {
@@ -32,6 +33,18 @@ export function geminiContents({ system, turns }: Conversation, model: GeminiMod
   return { contents: contents.join(','), system: instructions.join(',') };
 }
 
+/** Calls that came back without their signatures, of models that ask for them. */
+export const unsignedContents = (messages: unknown, model: GeminiModel): readonly string[] =>
+  isThird(model) ? unsignedCalls(messages, isSigned) : [];
+
+const isSigned = (message: JsonObject): boolean =>
+  listOf(message['tool_calls']).some((call) => signatureOf(objectOf(call)) !== undefined) ||
+  listOf(message['reasoning_details']).some(isGeminis);
+
+/** Where Google's own compatible endpoint puts it (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08). */
+const signatureOf = (call: JsonObject | undefined): string | undefined =>
+  textOf(objectOf(objectOf(call?.['extra_content'])?.['google'])?.['thought_signature']);
+
 function userParts({ results, parts }: Turn, model: GeminiModel): string[] {
   const told = results.map((result) => resultParts(result, model));
   // All results of a step stand together, and what they hold beside text after them.
@@ -54,8 +67,7 @@ const isGeminis = (detail: unknown): detail is JsonObject =>
 
 /** `mustBeSigned`: the first call of a step, of models that refuse a call of theirs without its signature. */
 function callPart({ id, name, input, source }: ToolCall, details: readonly JsonObject[], mustBeSigned: boolean): string {
-  // Where Google's own compatible endpoint puts it (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08).
-  const own = textOf(objectOf(objectOf(source['extra_content'])?.['google'])?.['thought_signature']);
+  const own = signatureOf(source);
   const signature = own ?? textOf(details.findLast((detail) => detail['id'] === id)?.['data']) ?? (mustBeSigned ? unsigned : undefined);
   const args = objectText(objectOf(source['function'])?.['arguments']) ?? JSON.stringify(input);
   const signed = signature === undefined ? '' : `,"thoughtSignature":${JSON.stringify(signature)}`;

@@ -3,6 +3,7 @@ import { ChatCollector } from './chat-collect.ts';
 import { type MakeReader, TranslatedStream } from './chat-stream.ts';
 import { GeminiReader, type Reading } from './gemini-answer.ts';
 import { askGemini } from './gemini-ask.ts';
+import { unsignedContents } from './gemini-contents.ts';
 import { geminiFault } from './gemini-fault.ts';
 import { addressPart } from './gemini-media.ts';
 import { geminiModel } from './gemini-model.ts';
@@ -29,5 +30,6 @@ export const geminiChat: Adapter = {
   stream,
   collect: (call) => new ChatCollector(call, collected),
   needsBytes: ({ url, name }, { upstreamModel }) => addressPart(url, name, geminiModel(upstreamModel)) === undefined,
+  unsigned: ({ body, upstreamModel }) => unsignedContents(body['messages'], geminiModel(upstreamModel)),
   fault: geminiFault,
 };

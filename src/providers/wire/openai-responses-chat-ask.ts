@@ -2,6 +2,8 @@ import { refuse } from '../../base/refusal.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 import { inputItems } from './openai-responses-chat-input.ts';
+import { reasoningItems } from './openai-responses-reasoning.ts';
+import { unsignedCalls, withSignatures } from './signatures.ts';
 
 /** Models that never stop thinking, and the least that they take instead. */
 export interface EffortFloor {
@@ -42,7 +44,7 @@ export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
   const limit = limitOf(call);
   const sent: JsonObject = {
     model: call.upstreamModel,
-    input: inputItems(body['messages']),
+    input: inputItems(withSignatures(body['messages'], call.signatures)),
     tools: [...listOf(body['tools']).map(tool), ...listOf(body['functions']).map((fn) => tool({ type: 'function', function: fn }))],
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(effort === undefined ? {} : { reasoning: { effort } }),
@@ -55,6 +57,10 @@ export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
   };
   return { path: '/responses', headers, body: Buffer.from(JSON.stringify(sent)) };
 }
+
+/** Calls that came back without the sealed reasoning before them. */
+export const unsignedResponses = ({ body }: Call): readonly string[] =>
+  unsignedCalls(body['messages'], (message) => reasoningItems(message).length > 0);
 
 function effortOf({ body, upstreamModel }: Call, floors: readonly EffortFloor[]): string | undefined {
   const asked = textOf(body['reasoning_effort']);

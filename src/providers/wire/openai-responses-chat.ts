@@ -7,7 +7,7 @@ import { type EventReader, TranslatedStream } from './chat-stream.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
-import { askResponses, type EffortFloor } from './openai-responses-chat-ask.ts';
+import { askResponses, type EffortFloor, unsignedResponses } from './openai-responses-chat-ask.ts';
 import { reasoningDetails } from './openai-responses-reasoning.ts';
 import { responsesQuantities } from './openai-responses-usage.ts';
 import { StopText, stopWords } from './stop-text.ts';
@@ -34,6 +34,7 @@ export function chatOverResponses(quirks: ResponsesQuirks = {}): Adapter {
     stream,
     collect: (call) => new ChatCollector(call, stream),
     needsBytes: ({ kind }) => kind === 'file',
+    unsigned: unsignedResponses,
     fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
   };
 }

@@ -8,6 +8,7 @@ export function perCall(of: (call: Call) => Adapter, fault: Adapter['fault']): A
     stream: (call) => of(call).stream(call),
     collect: (call) => of(call).collect(call),
     needsBytes: (medium, call) => of(call).needsBytes?.(medium, call) ?? false,
+    unsigned: (call) => of(call).unsigned?.(call) ?? [],
     fault,
   };
 }
