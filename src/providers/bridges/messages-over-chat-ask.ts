@@ -17,7 +17,8 @@ export function chatBodyFrom(call: Call, marks: boolean): JsonObject {
   return {
     model: call.publicModel,
     messages: chatMessages(body, call.publicModel, marks),
-    max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1),
+    // Whoever asks how many tokens a request has says nothing of the answer's.
+    ...(body['max_tokens'] === undefined ? {} : { max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1) }),
     ...(call.outputTokensMax === undefined ? {} : { max_tokens: call.outputTokensMax }),
     ...(call.stream ? { stream: true } : {}),
     ...given('temperature', body['temperature']),
