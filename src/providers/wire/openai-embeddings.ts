@@ -93,11 +93,20 @@ function vectorsIn(data: string | undefined, call: Call, { bytes }: EmbeddingsQu
   return `[${items.join(',')}]`;
 }
 
-/** Voyage tells the total alone: of vectors that is the input. */
+/** Voyage tells the total alone: of vectors that is the input. What the vendor told stays as it is. */
 function usageOf(text: string | undefined): Usage | undefined {
   if (!says(text)) return undefined;
-  const total = countOf(objectOf(parse(text))?.['total_tokens']);
-  const told = readUsage(text);
-  if (told !== undefined || total === undefined) return told;
-  return { quantities: { input: total }, json: edit(text, [{ path: ['prompt_tokens'], json: String(total) }]) };
+  const told = objectOf(parse(text)) ?? {};
+  const total = countOf(told['total_tokens']);
+  const quantities = readUsage(text)?.quantities ?? (total === undefined ? undefined : { input: total });
+  if (quantities === undefined) return undefined;
+  const json = String(Object.values(quantities).reduce((sum, amount) => sum + amount, 0));
+  const missing = ['prompt_tokens', 'total_tokens'].filter((name) => countOf(told[name]) === undefined);
+  return {
+    quantities,
+    json: edit(
+      text,
+      missing.map((name) => ({ path: [name], json })),
+    ),
+  };
 }
