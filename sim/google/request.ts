@@ -68,7 +68,7 @@ function toolsOf(raw: Json): { readonly tools: readonly Json[]; readonly choice:
   const left = allowed.length > 0 ? declared.filter((one) => allowed.includes(one['name'])) : declared;
   const tools = left.map(({ name, parameters, parametersJsonSchema }) => ({
     type: 'function',
-    function: { name, parameters: lowered(parametersJsonSchema ?? parameters ?? {}) },
+    function: { name, parameters: lowered(parametersJsonSchema ?? parameters ?? { type: 'object' }) },
   }));
   return { tools, choice: mode === 'NONE' ? 'none' : mode === 'ANY' ? 'required' : 'auto' };
 }
