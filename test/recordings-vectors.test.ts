@@ -1,24 +1,14 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WholeCapability } from '../src/base/capability.ts';
 import type { Fault } from '../src/base/fault.ts';
 import { type Call, isFault, type WholeAdapter } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { callAs, replays } from './replay.ts';
 import { embeddingRequest, said, vectorsMeaning } from './vector-meaning.ts';
 
-/** What the convention has no word for, or is another interface under the same name. */
-const exceptions: Readonly<Record<string, string>> = {
-  'cohere-0008': 'A picture as the input: vectors are made of text.',
-  'gemini-0389': 'A text and a picture in one input: vectors are made of text.',
-  'gemini-0417': 'One embedContent, which is asked in batches.',
-  'ollama-0031': 'Ollama’s own format: it is spoken to at its /v1/embeddings.',
-  'openai-0528': 'A page of an administrator’s usage, not a moderation.',
-  'other-0190': 'Hugging Face’s inference API, which ended before its router.',
-};
-
-const counts = new Map<string, number>();
-const all = (endpoint: string): Recording[] =>
-  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint).filter(({ id }) => exceptions[id] === undefined);
+const suite = replays('vectors, verdicts and scores');
+const all = (endpoint: string): Recording[] => (recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint));
 
 /** Vendors that we do not know by name are played by the one that is anybody. */
 function adapterFor({ vendor }: Recording, capability: WholeCapability): WholeAdapter {
@@ -30,17 +20,7 @@ function adapterFor({ vendor }: Recording, capability: WholeCapability): WholeAd
 function callOf(recording: Recording, request: Record<string, unknown>): Call {
   const named = recording.request?.['model'] ?? /\/models?\/([^/:]+(?::\d)?)(?::\w+|\/invoke)/.exec(decodeURIComponent(recording.url))?.[1];
   const body = { ...request, model: 'public/model' };
-  const shape = { stream: false, includeUsage: false, streamUpstream: false, outputTokensMax: undefined };
-  const upstreamModel = typeof named === 'string' ? named : 'recorded-model';
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
-    publicModel: 'public/model',
-    upstreamModel,
-    ...shape,
-    answerId: 'id-1',
-    created: 1,
-  };
+  return callAs({ streamed: false }, body, typeof named === 'string' ? named : 'recorded-model', 'id-1');
 }
 
 /** Only what a request did wrong by itself is the client's. */
@@ -62,70 +42,64 @@ function read(adapter: WholeAdapter, recording: Recording, call: Call) {
   return { answer, body: JSON.parse(answer.body.toString('utf8')) };
 }
 
-function counted(kind: string, { vendor }: Recording): void {
-  counts.set(`${kind} ${vendor}`, (counts.get(`${kind} ${vendor}`) ?? 0) + 1);
-}
-
 describe.skipIf(recordingsFolder === undefined)('recorded vectors, verdicts and scores', () => {
-  afterAll(() => {
-    process.stdout.write(`recorded ${[...counts].map(([of, count]) => `${of} ${count}`).join(' · ')}\n`);
-  });
-
-  it.each(all('embedding').map((recording) => [recording.id, recording] as const))('%s', (_, recording) => {
-    const adapter = adapterFor(recording, 'embeddings');
-    const asked = embeddingRequest(recording);
-    const call = callOf(recording, asked ?? { input: ['a', 'b', 'c'] });
-    const bad = /invalid_format/.test(JSON.stringify(asked ?? {}));
-    if (asked !== undefined && !bad && !/embedContent/.test(recording.url)) {
-      const { path, body } = sent(adapter, call);
-      const recorded = { model: 'recorded', ...recording.request };
-      expect(said({ ...body, model: undefined })).toEqual(said({ ...vendorsOwn(recorded, recording), model: undefined }));
-      expect(decodeURIComponent(recording.url.replace(/[?#].*/, ''))).toContain(path.replace(/[?#].*/, '').replace(/^\/models/, 'models'));
-    }
-    if (recording.status >= 400)
-      checkFault(recording, adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8')));
-    else {
-      const want = vectorsMeaning(recording.reply.toString('utf8'), recording.vendor === 'perplexity');
-      expect(want.vectors.length).toBeGreaterThan(0);
-      for (const encoding_format of ['float', 'base64']) {
-        const { answer, body } = read(adapter, recording, callOf(recording, { ...call.body, encoding_format }));
-        const got = vectorsMeaning(answer.body.toString('utf8'));
-        expect(got.vectors).toEqual(want.vectors);
-        expect(
-          body.data.every((item: { embedding: unknown }) => (typeof item.embedding === 'string') === (encoding_format === 'base64')),
-        ).toBe(true);
-        expect(got.tokens).toBe(want.tokens);
-        expect(answer.quantities?.input).toBe(want.tokens);
-        expect(body).toMatchObject({ object: 'list', model: 'public/model' });
+  it('vectors mean the same', () =>
+    suite.each('embedding', all('embedding'), (recording) => {
+      const adapter = adapterFor(recording, 'embeddings');
+      const asked = embeddingRequest(recording);
+      const call = callOf(recording, asked ?? { input: ['a', 'b', 'c'] });
+      const bad = /invalid_format/.test(JSON.stringify(asked ?? {}));
+      if (asked !== undefined && !bad && !/embedContent/.test(recording.url)) {
+        const { path, body } = sent(adapter, call);
+        const recorded = { model: 'recorded', ...recording.request };
+        expect(said({ ...body, model: undefined })).toEqual(said({ ...vendorsOwn(recorded, recording), model: undefined }));
+        expect(decodeURIComponent(recording.url.replace(/[?#].*/, ''))).toContain(
+          path.replace(/[?#].*/, '').replace(/^\/models/, 'models'),
+        );
       }
-    }
-    counted('embedding', recording);
-  });
+      if (recording.status >= 400)
+        checkFault(recording, adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8')));
+      else {
+        const want = vectorsMeaning(recording.reply.toString('utf8'), recording.vendor === 'perplexity');
+        expect(want.vectors.length).toBeGreaterThan(0);
+        for (const encoding_format of ['float', 'base64']) {
+          const { answer, body } = read(adapter, recording, callOf(recording, { ...call.body, encoding_format }));
+          const got = vectorsMeaning(answer.body.toString('utf8'));
+          expect(got.vectors).toEqual(want.vectors);
+          expect(
+            body.data.every((item: { embedding: unknown }) => (typeof item.embedding === 'string') === (encoding_format === 'base64')),
+          ).toBe(true);
+          expect(got.tokens).toBe(want.tokens);
+          expect(answer.quantities?.input).toBe(want.tokens);
+          expect(body).toMatchObject({ object: 'list', model: 'public/model' });
+        }
+      }
+    }));
 
-  it.each(all('moderation').map((recording) => [recording.id, recording] as const))('%s', (_, recording) => {
-    const adapter = adapterFor(recording, 'moderations');
-    const call = callOf(recording, { ...recording.request, input: recording.request?.['input'] ?? 'text' });
-    if (recording.request !== undefined) expect(sent(adapter, call).body['input']).toEqual(recording.request['input']);
-    const { body } = read(adapter, recording, call);
-    expect(body.results).toEqual(JSON.parse(recording.reply.toString('utf8')).results);
-    expect(body).toMatchObject({ id: 'id-1', model: 'public/model' });
-    counted('moderation', recording);
-  });
+  it('verdicts mean the same', () =>
+    suite.each('moderation', all('moderation'), (recording) => {
+      const adapter = adapterFor(recording, 'moderations');
+      const call = callOf(recording, { ...recording.request, input: recording.request?.['input'] ?? 'text' });
+      if (recording.request !== undefined) expect(sent(adapter, call).body['input']).toEqual(recording.request['input']);
+      const { body } = read(adapter, recording, call);
+      expect(body.results).toEqual(JSON.parse(recording.reply.toString('utf8')).results);
+      expect(body).toMatchObject({ id: 'id-1', model: 'public/model' });
+    }));
 
-  it.each(all('rerank').map((recording) => [recording.id, recording] as const))('%s', (_, recording) => {
-    const adapter = adapterFor(recording, 'rerank');
-    const { api_version: _version, ...asked } = { ...recording.request };
-    const call = callOf(recording, { query: 'q', documents: ['0', '1', '2', '3', '4', '5'], ...asked });
-    if (recording.request !== undefined) expect({ ...sent(adapter, call).body, model: '' }).toEqual({ ...recording.request, model: '' });
-    const { answer, body } = read(adapter, recording, call);
-    const told = JSON.parse(recording.reply.toString('utf8'));
-    const places = (results: readonly { index: number; relevance_score: number }[]) =>
-      results.map(({ index, relevance_score: score }) => [index, score]);
-    expect(places(body.results)).toEqual(places(told.results));
-    expect(answer.quantities?.request).toBe(told.meta?.billed_units.search_units ?? (recording.vendor === 'bedrock' ? 1 : undefined));
-    expect(answer.quantities?.input).toBe(told.usage?.total_tokens);
-    counted('rerank', recording);
-  });
+  it('scores mean the same', () =>
+    suite.each('rerank', all('rerank'), (recording) => {
+      const adapter = adapterFor(recording, 'rerank');
+      const { api_version: _version, ...asked } = { ...recording.request };
+      const call = callOf(recording, { query: 'q', documents: ['0', '1', '2', '3', '4', '5'], ...asked });
+      if (recording.request !== undefined) expect({ ...sent(adapter, call).body, model: '' }).toEqual({ ...recording.request, model: '' });
+      const { answer, body } = read(adapter, recording, call);
+      const told = JSON.parse(recording.reply.toString('utf8'));
+      const places = (results: readonly { index: number; relevance_score: number }[]) =>
+        results.map(({ index, relevance_score: score }) => [index, score]);
+      expect(places(body.results)).toEqual(places(told.results));
+      expect(answer.quantities?.request).toBe(told.meta?.billed_units.search_units ?? (recording.vendor === 'bedrock' ? 1 : undefined));
+      expect(answer.quantities?.input).toBe(told.usage?.total_tokens);
+    }));
 });
 
 /** Cohere's first interface took vectors by type only when asked; Voyage's encoding goes unsaid when it is numbers. */
