@@ -119,6 +119,20 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
+  test('a crowd that waits longer than a stream may for its first draw is served, not sent away', async () => {
+    const room = await CounterHall.open(openFresh);
+    await room.account('A', 1);
+    const till = await room.till();
+    room.network.script = (procedure) => (procedure.startsWith('till.batch') ? { delayed: 4_000 } : undefined);
+    const asked = Array.from({ length: 60 }, () => till.reserve(askFor('A', 0.02, 0.02), never));
+    const got = await room.until(Promise.all(asked));
+    expect(new Set(got.filter((one) => typeof one === 'string'))).toEqual(new Set(['insufficient']));
+    const served = got.filter((one) => typeof one !== 'string');
+    expect(served.length).toBe(50);
+    for (const one of served) one.release();
+    await isWhole(room);
+  });
+
   test('without the database money in the till goes on for ten seconds, then nothing is admitted, and a last byte waits no longer than it may', async () => {
     const { hall: room, till, first } = await hall();
     room.network.outageUntil = room.time.now + 40_000;

@@ -43,8 +43,6 @@ export async function openTill(options: TillOptions): Promise<LiveTill> {
 
 type Floated = readonly [Float, ...Float[]];
 const tickMs = 1_000;
-/** One draw is always waited for. */
-const drawMs = 500;
 
 /** One process's till (till.md). `open` before use. */
 export class LiveTill implements Till, Counter, PipelineEvents {
@@ -91,7 +89,8 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#newId = newId;
     this.#log = log;
     this.#settings = settings;
-    this.#waiting = new Waiting(clock, timers, (float) => this.#pipeline.move(float));
+    const draw = (float: Float): void => this.#pipeline.move(float);
+    this.#waiting = new Waiting(clock, timers, draw, () => !this.admitting);
     this.#pipeline = new Pipeline({ database, clock, random, timers, records, settings }, this);
     this.#sweeper = new Sweeper(database, clock, settings);
     this.#floats = new Floats(this.#waiting, settings);
@@ -140,9 +139,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     const nowMs = this.#clock.monotonicMs();
     const floats = this.#floats.open(ask);
     if (!this.#admits(nowMs) || floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('unavailable');
-    const { waitedMs } = ask;
     const patienceMs = ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
-    const waitMs = waitedMs === undefined ? patienceMs : Math.max(patienceMs - waitedMs, drawMs);
     return new Promise((resolve) => {
       const end = (outcome: Reservation | ReserveRefusal): void => {
         signal.removeEventListener('abort', leave);
@@ -156,9 +153,9 @@ export class LiveTill implements Till, Counter, PipelineEvents {
         demand: ask,
         floats,
         runs: false,
-        untilMs: nowMs + waitMs,
+        untilMs: nowMs + patienceMs - (ask.waitedMs ?? 0),
         since: this.#pipeline.built,
-        ...(waitedMs === undefined ? {} : { cameMs: nowMs - waitedMs }),
+        ...(ask.waitedMs === undefined ? {} : { cameMs: nowMs - ask.waitedMs }),
         take: (amount) => end(this.#reserved(floats, amount, this.#clock.monotonicMs())),
         refuse: end,
       };

@@ -39,14 +39,16 @@ export class Waiting {
   readonly #clock: Clock;
   readonly #timers: Timers;
   readonly #draw: (float: Float) => void;
+  readonly #isAway: () => boolean;
   readonly #users = new Set<Float>();
   #looking = false;
 
-  /** `draw` is told of every account that needs to draw with the next batch. */
-  constructor(clock: Clock, timers: Timers, draw: (float: Float) => void) {
+  /** `draw` is told of every account that needs to draw with the next batch; `isAway`: nothing was heard of the database for long. */
+  constructor(clock: Clock, timers: Timers, draw: (float: Float) => void, isAway: () => boolean) {
     this.#clock = clock;
     this.#timers = timers;
     this.#draw = draw;
+    this.#isAway = isAway;
   }
 
   add(waiter: Waiter): void {
@@ -144,8 +146,11 @@ export class Waiting {
       const nowMs = this.#clock.monotonicMs();
       for (const user of [...this.#users]) {
         for (const waiter of user.waiters.filter(({ untilMs }) => untilMs <= nowMs)) {
+          const answered = wasAnswered(waiter);
+          // A database that is busy, or a crowd that takes its time, is no reason to give up: one draw is waited for.
+          if (!answered && !this.#isAway()) continue;
           this.remove(waiter);
-          waiter.refuse(wasAnswered(waiter) ? 'insufficient' : 'unavailable');
+          waiter.refuse(answered ? 'insufficient' : 'unavailable');
         }
         this.#serveUser(user);
       }
