@@ -40,6 +40,7 @@ import { openSealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
+import { keepMonths } from './usage/months.ts';
 import { recordColumns } from './usage/record.ts';
 
 /** What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells models that do. */
@@ -87,7 +88,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const submissions = new Submissions(database, systemClock);
   if (sole !== undefined) await submissions.release();
   const signatures = openSignatureMemory(database, systemClock, sealer);
-  const expiring = [expireHourly([memory, submissions, signatures])];
+  const expiring = [expireHourly([memory, submissions, signatures]), await keepMonths(database, systemClock)];
   const till = await tillOn(database, log);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),

@@ -32,4 +32,19 @@ export const usageMigrations: readonly Migration[] = [
       'CREATE INDEX usage_of_account ON usage (account, reserved_at, id)',
     ],
   },
+  {
+    // By month on PostgreSQL (months.ts). A key of a partitioned table has the month in it: that a request is charged once is the transfer's to say.
+    id: '0008-usage-months',
+    statements: [
+      'ALTER TABLE usage RENAME TO usage_before',
+      'ALTER INDEX usage_pkey RENAME TO usage_before_pkey',
+      'ALTER INDEX usage_of_account RENAME TO usage_before_of_account',
+      'CREATE TABLE usage (LIKE usage_before INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE (reserved_at)',
+      'ALTER TABLE usage ADD PRIMARY KEY (id, reserved_at)',
+      'CREATE INDEX usage_of_account ON usage (account, reserved_at, id)',
+      'CREATE TABLE usage_default PARTITION OF usage DEFAULT',
+      'INSERT INTO usage SELECT * FROM usage_before',
+      'DROP TABLE usage_before',
+    ].map((postgres) => ({ sqlite: '', postgres })),
+  },
 ];

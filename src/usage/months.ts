@@ -1,0 +1,74 @@
+import type { Clock } from '../base/clock.ts';
+import type { Database, Script } from '../storage/database.ts';
+
+/** Months that are there before they begin: whoever is not started for so long finds its records in the default partition, and sorts them then. */
+const monthsAhead = 2;
+const keepEveryMs = 6 * 3_600_000;
+/** Any constant will do, as long as it stays the same: nodes sort one after the other. */
+const advisoryLock = 7_461_003_920n;
+
+interface Month {
+  readonly table: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The month, in UTC, `ahead` months after the one in which `at` (wall clock, ms) lies. */
+export function monthOf(at: number, ahead = 0): Month {
+  const first = new Date(at);
+  const [year, month] = [first.getUTCFullYear(), first.getUTCMonth() + ahead];
+  const from = Date.UTC(year, month);
+  const name = new Date(from).toISOString().slice(0, 7).replace('-', '_');
+  return { table: `usage_${name}`, from, to: Date.UTC(year, month + 1) };
+}
+
+/**
+ * On PostgreSQL the usage records of each month are a table of their own: its indexes stay small, and an old month can be detached as it is. SQLite
+ * has no such thing and needs none. Makes this month's and the next ones, and those of records that were written before there was one.
+ */
+export async function makeMonths(database: Database, clock: Clock): Promise<void> {
+  if (database.dialect !== 'postgres') return;
+  await database.transact(() => make(clock.now()));
+}
+
+/** The same now and every few hours; a database that is away then is asked again the next time. */
+export async function keepMonths(database: Database, clock: Clock): Promise<{ stop(): void }> {
+  await makeMonths(database, clock);
+  const timer = setInterval(() => void makeMonths(database, clock).catch(() => undefined), keepEveryMs).unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+function* make(now: number): Script<void> {
+  yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
+  const made = new Set(
+    (yield {
+      sql: "SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid=i.inhrelid WHERE i.inhparent='usage'::regclass",
+      params: [],
+    }).map((row) => row['name']),
+  );
+  const strays = yield {
+    sql: `SELECT DISTINCT (extract(epoch FROM date_trunc('month', to_timestamp(reserved_at / 1000.0) AT TIME ZONE 'UTC')) * 1000)::bigint AS at
+      FROM usage_default`,
+    params: [],
+  };
+  const wanted = [
+    ...strays.map((row) => monthOf(Number(row['at']))),
+    ...Array.from({ length: monthsAhead + 1 }, (_, i) => monthOf(now, i)),
+  ];
+  for (const month of wanted) {
+    if (made.has(month.table)) continue;
+    made.add(month.table);
+    yield* makeOne(month);
+  }
+}
+
+/** What the default partition has of the month moves over. Nobody writes there meanwhile, or the month could not be attached. */
+function* makeOne({ table, from, to }: Month): Script<void> {
+  yield { sql: 'LOCK TABLE usage_default IN ACCESS EXCLUSIVE MODE', params: [] };
+  yield { sql: `CREATE TABLE ${table} (LIKE usage INCLUDING ALL)`, params: [] };
+  yield {
+    sql: `WITH moved AS (DELETE FROM usage_default WHERE reserved_at>=$1 AND reserved_at<$2 RETURNING *) INSERT INTO ${table} SELECT * FROM moved`,
+    params: [from, to],
+  };
+  yield { sql: `ALTER TABLE usage ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`, params: [] };
+}
