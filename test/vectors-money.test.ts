@@ -96,7 +96,7 @@ onSqlite((_, __, fresh) => {
     const asked = running.post('/v1/embeddings', { model: 'embed', input }, { signal: leaving.signal });
     await expect.poll(() => sim.requests.length).toBe(8);
     leaving.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(asked).rejects.toThrow(/abort/i);
     await expect.poll(() => sim.requests.filter(({ left }) => left).length).toBe(8);
     expect(sim.requests).toHaveLength(8);
     expect(await running.usage()).toEqual([]);
