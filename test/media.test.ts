@@ -162,6 +162,14 @@ test('a vendor that reads addresses gets the address, and nobody downloads it', 
   expect(asked).toEqual([]);
 });
 
+test('input with such a picture is counted here, and nothing is downloaded for it', async () => {
+  const { running, at, asked } = await start();
+  const response = await running.post('/v1/messages/count_tokens', messages('of-bedrock', at('picture')));
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) });
+  expect(asked).toEqual([]);
+});
+
 test('files are what their bytes say, and texts are read', async () => {
   const { running, at, sent, serve } = await start();
   serve((_, response) => response.end('%PDF-1.7\n…'));

@@ -1,7 +1,7 @@
 import { editBytes, jsonText, type Path } from '../base/json-edit.ts';
 import { refusal } from '../base/refusal.ts';
 import { type Content, isFailed } from '../media/downloads.ts';
-import type { Adapter, Call } from '../providers/adapter.ts';
+import type { Adapter, Call, WholeAdapter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { MediaAddress } from './request.ts';
@@ -19,10 +19,19 @@ export function carry(
   adapter: Adapter,
   call: Call,
 ): Promise<Call | Refused> | undefined {
-  const { needsBytes } = adapter;
-  if (needsBytes === undefined) return undefined;
-  const wanted = addresses.filter((address) => needsBytes(address, call));
+  const wanted = unread(addresses, adapter, call);
   return wanted.length === 0 ? undefined : withBytes(exchange, wanted, call);
+}
+
+/** The addresses that this vendor does not read itself. */
+export function unread(
+  addresses: readonly MediaAddress[],
+  adapter: Adapter | WholeAdapter | undefined,
+  call: Call,
+): readonly MediaAddress[] {
+  if (adapter === undefined || !('needsBytes' in adapter) || adapter.needsBytes === undefined) return [];
+  const { needsBytes } = adapter;
+  return addresses.filter((address) => needsBytes(address, call));
 }
 
 async function withBytes(exchange: Exchange, wanted: readonly MediaAddress[], call: Call): Promise<Call | Refused> {

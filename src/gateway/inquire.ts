@@ -6,6 +6,7 @@ import { mayRetry } from '../routing/retry.ts';
 import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import { refusalFor } from './blame.ts';
+import { unread } from './carry.ts';
 import type { ClientFormat } from './client-format.ts';
 import { countQuestion } from './count.ts';
 import type { Parts } from './parts.ts';
@@ -58,7 +59,10 @@ async function askOne(parts: Parts, request: ClientRequest, reply: Reply, candid
   const lane = parts.lanes.of(candidate.channel);
   const inquiry = lane.counter(request.capability);
   if (inquiry === undefined) return undefined;
-  const attempt = new Attempt(inquiry, callFor(parts, request, candidate), parts.limits, () => {
+  const call = callFor(parts, request, candidate);
+  // A count is not worth a download: it is made here.
+  if (request.addresses !== undefined && unread(request.addresses, lane.adapter(request.capability), call).length > 0) return undefined;
+  const attempt = new Attempt(inquiry, call, parts.limits, () => {
     throw new Error('a count is no stream');
   });
   reply.onLeave(() => attempt.finish({ kind: 'left' }));

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { MediumKind } from './content-type.ts';
 import { Downloads, isFailed } from './downloads.ts';
@@ -127,6 +127,23 @@ describe('a connection goes where it was checked to go', () => {
     expect(await download(url, { limits: { allowPrivate: ['127.0.0.1'] }, resolve: rebinding })).toBe('image/png');
     expect(looks).toBe(1);
     expect(host.asked[0]?.headers.host).toBe(`rebinding.example:${host.port}`);
+  });
+
+  test('a host is greeted by its name under TLS, too', async () => {
+    const heard: Buffer[] = [];
+    const server = createTcpServer((socket) => {
+      socket.once('data', (hello) => {
+        heard.push(hello);
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await download(`https://pictures.example:${port}/a.png`, open)).toContain('could not be reached');
+    expect(heard[0]?.toString('latin1')).toContain('pictures.example');
   });
 
   test('a name that leads inside at the second look fails at the second address', async () => {
