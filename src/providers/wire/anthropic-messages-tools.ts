@@ -68,7 +68,8 @@ function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Ch
 
 const hiddenDescription = 'Gives the answer to the user. Call it once, with the whole answer as its input.';
 
-const obligation = (choice: Choice): string =>
+/** The words that stand for a forced call. */
+export const obligation = (choice: Choice): string =>
   typeof choice === 'object'
     ? `You must call the tool "${choice.name}" in your next answer.`
     : 'You must call at least one of your tools in your next answer.';

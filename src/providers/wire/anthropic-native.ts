@@ -5,6 +5,7 @@ import type { Adapter, Answer, Ask, Call, Inquiry } from '../adapter.ts';
 import type { MessagesHost } from './anthropic-messages-ask.ts';
 import { messagesFault, messagesFaultWithin } from './anthropic-messages-fault.ts';
 import { counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import { fitting } from './anthropic-native-fit.ts';
 import { MessageCollector } from './anthropic-native-collect.ts';
 import { MessageStream } from './anthropic-native-stream.ts';
 import { countOf, isObject, listOf, objectOf, parse, textOf } from './json.ts';
@@ -13,12 +14,12 @@ import { protocolFault } from './openai-chat-fault.ts';
 /** What the client's own headers say of the format: which version of it, and which of its betas (platform.claude.com/docs/en/api/beta-headers, 2026-11). */
 const formatHeaders = ['anthropic-version', 'anthropic-beta'] as const;
 
-/** Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, and a limit that the model cannot reach. */
+/** Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, what this model would refuse, and a limit that it cannot reach. */
 export function anthropicNative({ path, bodyVersion, fetches }: Pick<MessagesHost, 'path' | 'bodyVersion' | 'fetches'> = {}): Adapter {
   return {
     ask(call) {
       if (call.body['speed'] === 'fast') refuse('invalid_value', { param: 'speed', why: 'only the standard speed is sold.' });
-      const changes = commonChanges(call, bodyVersion);
+      const changes = [...commonChanges(call, bodyVersion), ...fitting(call)];
       if (call.outputTokensMax !== undefined) changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
       if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
       return askAt(path?.(call.upstreamModel, call.streamUpstream) ?? '/messages', call, changes);

@@ -1,0 +1,68 @@
+import { type Change, jsonText } from '../../base/json-edit.ts';
+import type { Call } from '../adapter.ts';
+import { type Traits, traitsOf } from './anthropic-messages-models.ts';
+import { thinkingFor } from './anthropic-messages-thinking.ts';
+import { obligation } from './anthropic-messages-tools.ts';
+import { countOf, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+
+/**
+ * What a request says that another generation of Claude took and this one refuses, said in its way, so that changing the model is enough:
+ * thinking, sampling and forced calls (wire-formats §4.2, §0.10). Nothing changes in a request that fits.
+ */
+export function fitting({ body, upstreamModel, outputTokensMax }: Call): Change[] {
+  const traits = traitsOf(upstreamModel);
+  const { on, changes } = fittingThinking(body, traits, outputTokensMax);
+  return [...changes, ...fittingSampling(body, traits, on), ...fittingChoice(body, traits)];
+}
+
+const forced = (body: JsonObject): boolean => ['any', 'tool'].includes(String(objectOf(body['tool_choice'])?.['type']));
+
+/** Whether a model of these traits takes `thinking` of this type as it is. A budget has to stay below a limit that is tighter than the client's. */
+function takes(asked: JsonObject | undefined, { thinking, silent, rest }: Traits, limit: number | undefined): boolean {
+  const type = asked?.['type'];
+  if (type === 'enabled') return thinking !== 'none' && !silent && !(Number(asked?.['budget_tokens']) >= (limit ?? Infinity));
+  if (type === 'adaptive') return thinking === 'adaptive';
+  return type !== 'disabled' || rest === 'disabled';
+}
+
+function fittingThinking(
+  body: JsonObject,
+  traits: Traits,
+  outputTokensMax: number | undefined,
+): { readonly on: boolean; readonly changes: Change[] } {
+  const asked = objectOf(body['thinking']);
+  const type = asked?.['type'];
+  if (takes(asked, traits, outputTokensMax)) return { on: type === 'enabled' || type === 'adaptive', changes: [] };
+  const limit = outputTokensMax ?? countOf(body['max_tokens']) ?? traits.outputUsual;
+  const { thinking, effort, on } = thinkingFor(body, traits, limit, { forced: forced(body) && traits.forcing, interrupted: false });
+  const display = textOf(asked?.['display']);
+  const changes: Change[] = [
+    thinking ? { path: ['thinking'], json: jsonText(display && on ? { ...thinking, display } : thinking) } : { path: ['thinking'] },
+  ];
+  const config = objectOf(body['output_config']);
+  if (effort !== undefined && config?.['effort'] === undefined)
+    changes.push({ path: ['output_config'], json: jsonText({ ...config, effort }) });
+  return { on, changes };
+}
+
+/** What tunes is left out where it is refused. */
+function fittingSampling(body: JsonObject, { sampling }: Traits, thinks: boolean): Change[] {
+  const given = ['temperature', 'top_p', 'top_k'].filter((name) => body[name] !== undefined);
+  const refused = sampling === 'none' || thinks ? given.filter((name) => name === 'top_k' || body[name] !== 1) : [];
+  const second = sampling === 'one' && given.includes('temperature') && given.includes('top_p') ? ['top_p'] : [];
+  return [...new Set([...refused, ...second])].map((name) => ({ path: [name] }));
+}
+
+/** A call that cannot be forced is asked for in words. */
+function fittingChoice(body: JsonObject, { forcing }: Traits): Change[] {
+  if (forcing || !forced(body)) return [];
+  const choice = objectOf(body['tool_choice']) ?? {};
+  const single = choice['disable_parallel_tool_use'];
+  const told = obligation(choice['type'] === 'tool' ? { name: textOf(choice['name']) ?? '' } : 'required');
+  const system = body['system'];
+  const before = typeof system === 'string' ? [{ type: 'text', text: system }] : listOf(system);
+  return [
+    { path: ['tool_choice'], json: jsonText({ type: 'auto', ...(single === undefined ? {} : { disable_parallel_tool_use: single }) }) },
+    { path: ['system'], json: jsonText([...before, { type: 'text', text: told }]) },
+  ];
+}
