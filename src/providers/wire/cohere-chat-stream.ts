@@ -6,6 +6,7 @@ import type { EventReader } from './chat-stream.ts';
 import { cohereFinish, cohereQuantities } from './cohere-chat-answer.ts';
 import { cohereFaultWithin } from './cohere-chat-fault.ts';
 import { countOf, isObject, type JsonObject, objectOf, parse, textOf, utf8 } from './json.ts';
+import { protocolFault } from './openai-chat-fault.ts';
 import { stringAfter } from './string-after.ts';
 
 /** What stands before the text of nearly every event. */
@@ -27,7 +28,10 @@ export class CohereReader implements EventReader {
     const text = stringAfter(data, beforeText);
     if (text !== undefined) return this.#chunks.contentJson(text);
     const body = parse(utf8(data));
-    if (!isObject(body)) return '';
+    if (!isObject(body)) {
+      if (data !== '[DONE]') this.#meter.fault = protocolFault('an event that is not JSON');
+      return '';
+    }
     return this.#tell(body, textOf(body['type']) ?? name);
   }
 
