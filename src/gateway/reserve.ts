@@ -32,13 +32,12 @@ async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Adm
   reply.onLeave(() => leaving.abort());
   const sinceMs = parts.clock.monotonicMs();
   try {
-    const got = await parts.till.reserve(askFor(request, admitted), leaving.signal);
+    const got = await parts.till.reserve({ ...askFor(request, admitted), once: true }, leaving.signal);
     if (got !== 'insufficient') return reserved(got, request, admitted);
-    // The quick estimate is generous. Before anybody is refused for it, the text is counted.
+    // The quick estimate is generous. Before anybody waits or is refused for it, the text is counted.
     const counted = await countedText(admitted, request);
-    if (counted >= admitted.textTokens) refuse('insufficient_quota');
-    const precise: Admitted = { ...admitted, textTokens: counted };
-    const again = { ...askFor(request, precise), waitedMs: parts.clock.monotonicMs() - sinceMs };
+    const precise: Admitted = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
+    const again = { ...askFor(request, precise), askedMsAgo: parts.clock.monotonicMs() - sinceMs };
     return reserved(await parts.till.reserve(again, leaving.signal), request, precise);
   } finally {
     reply.onLeave(undefined);

@@ -20,8 +20,10 @@ export interface ReserveAsk {
    * Decides how long a request waits for money before it is refused (till.md §5).
    */
   readonly shape: 'stream' | 'whole' | 'fixed';
-  /** It was refused for a rougher estimate after waiting so long, and now waits only for the rest. */
-  readonly waitedMs?: number;
+  /** One draw, and no wait after it: a better estimate follows. */
+  readonly once?: true;
+  /** So long ago it was asked with a rougher estimate and refused: a draw that got nothing since then has answered this, too. */
+  readonly askedMsAgo?: number;
 }
 
 /** `insufficient`: 429 insufficient_quota. `unavailable`: the database is away, draining or a queue is full: 503. `left`: the client's signal fired while waiting. */

@@ -3,7 +3,7 @@ import type { ReserveAsk } from './contract.ts';
 import type { Float } from './float.ts';
 
 /** What somebody would like to have, and the least that makes sense. */
-export type Demand = Pick<ReserveAsk, 'want' | 'minimum' | 'shape'>;
+export type Demand = Pick<ReserveAsk, 'want' | 'minimum' | 'shape' | 'once'>;
 
 /** A burst of whole answers shares an account among so many (till.md §9). */
 const shares = 64n;

@@ -139,7 +139,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     const nowMs = this.#clock.monotonicMs();
     const floats = this.#floats.open(ask);
     if (!this.#admits(nowMs) || floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('unavailable');
-    const patienceMs = ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
+    const waitMs = ask.once ? 0 : ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
     return new Promise((resolve) => {
       const end = (outcome: Reservation | ReserveRefusal): void => {
         signal.removeEventListener('abort', leave);
@@ -153,9 +153,9 @@ export class LiveTill implements Till, Counter, PipelineEvents {
         demand: ask,
         floats,
         runs: false,
-        untilMs: nowMs + patienceMs - (ask.waitedMs ?? 0),
+        untilMs: nowMs + waitMs,
         since: this.#pipeline.built,
-        ...(ask.waitedMs === undefined ? {} : { cameMs: nowMs - ask.waitedMs }),
+        ...(ask.askedMsAgo === undefined ? {} : { cameMs: nowMs - ask.askedMsAgo }),
         take: (amount) => end(this.#reserved(floats, amount, this.#clock.monotonicMs())),
         refuse: end,
       };

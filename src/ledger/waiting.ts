@@ -165,8 +165,8 @@ export class Waiting {
  */
 function isHopeless(waiter: Waiter, lacking: Float): boolean {
   if (!hasAnswered(waiter, lacking)) return false;
-  const { want, minimum, shape } = waiter.demand;
-  return lacking.frozen || (!waiter.runs && lacking.most < (shape === 'fixed' ? want : minimum));
+  const { want, minimum, shape, once } = waiter.demand;
+  return lacking.frozen || once === true || (!waiter.runs && lacking.most < (shape === 'fixed' ? want : minimum));
 }
 
 function hasAnswered({ since, cameMs = Number.POSITIVE_INFINITY }: Waiter, { answeredBy, lastFailedMs }: Float): boolean {
