@@ -23,8 +23,8 @@ export const choicesMax = 128;
 const stopsMax = 4;
 const topLogprobsMax = 20;
 
-/** How a chat completion ends. */
-export const chatFormat: ClientFormat = {
+/** How a completion ends, whose chunks are called so. */
+export const completionFormat = (chunks: string): ClientFormat => ({
   done: 'data: [DONE]\n\n',
   keepAlive: ': keep-alive\n\n',
   errorEvent: chatEnvelope.event,
@@ -32,11 +32,13 @@ export const chatFormat: ClientFormat = {
   counted: {
     whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: usageText(quantities) }]),
     event(request, created, quantities) {
-      const head = `{"id":${jsonText(request.answerId)},"object":"chat.completion.chunk","created":${created},"model":${jsonText(request.model)}`;
+      const head = `{"id":${jsonText(request.answerId)},"object":"${chunks}","created":${created},"model":${jsonText(request.model)}`;
       return `data: ${head},"choices":[],"usage":${usageText(quantities)}}\n\n`;
     },
   },
-};
+});
+
+export const chatFormat = completionFormat('chat.completion.chunk');
 
 /** POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
 export function parseChat(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {

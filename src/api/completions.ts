@@ -1,33 +1,15 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editBytes, jsonText } from '../base/json-edit.ts';
 import { refuse } from '../base/refusal.ts';
-import type { ClientFormat } from '../gateway/client-format.ts';
 import type { ClientRequest } from '../gateway/request.ts';
-import { usageText } from '../providers/wire/chat-usage.ts';
-import { checkStop, checkStreamOptions, choicesMax } from './chat.ts';
+import { completionFormat, checkStop, checkStreamOptions, choicesMax } from './chat.ts';
 import { type Body, optionalBoolean, optionalInteger, optionalNumber, optionalObject, refuseType, requiredString } from './check.ts';
-import { chatEnvelope } from './errors.ts';
-import { limitHeaders } from './limit-headers.ts';
 
 const bestOfMax = 20;
 const promptsMax = 2_048;
 /** OpenAI's is 5; other vendors tell more. */
 const logprobsMax = 20;
 
-/** How a text completion ends. */
-export const completionsFormat: ClientFormat = {
-  done: 'data: [DONE]\n\n',
-  keepAlive: ': keep-alive\n\n',
-  errorEvent: chatEnvelope.event,
-  limitHeaders,
-  counted: {
-    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: usageText(quantities) }]),
-    event(request, created, quantities) {
-      const head = `{"id":${jsonText(request.answerId)},"object":"text_completion","created":${created},"model":${jsonText(request.model)}`;
-      return `data: ${head},"choices":[],"usage":${usageText(quantities)}}\n\n`;
-    },
-  },
-};
+export const completionsFormat = completionFormat('text_completion');
 
 /** POST /v1/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
 export function parseCompletion(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {

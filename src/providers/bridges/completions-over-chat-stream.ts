@@ -3,7 +3,7 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, rawMembers, says, textOf, utf8 } from '../wire/json.ts';
 import { completionEnd, echoOf, logprobsFrom, promptLength } from './completions-over-chat-answer.ts';
-import { plainWords } from './plain-words.ts';
+import { eachChunk, plainWords } from './chat-events.ts';
 
 /** Chat chunks, which the vendor's own adapter has made regular, as chunks of text. */
 export class CompletionEvents implements StreamTranslator {
@@ -24,30 +24,18 @@ export class CompletionEvents implements StreamTranslator {
   }
 
   push(piece: Buffer): string {
-    return this.#translate(this.#chat.push(piece));
+    return eachChunk(this.#chat.push(piece), this.#chunk);
   }
 
   end(): string {
-    return this.#translate(this.#chat.end());
+    return eachChunk(this.#chat.end(), this.#chunk);
   }
 
   cutShort(quantities: Quantities): string {
-    return this.#translate(this.#chat.cutShort(quantities));
+    return eachChunk(this.#chat.cutShort(quantities), this.#chunk);
   }
 
-  #translate(chunks: string): string {
-    let out = '';
-    // One event a line: the adapters write JSON without line ends.
-    for (let at = 0; at < chunks.length; ) {
-      const end = chunks.indexOf('\n', at);
-      const stop = end < 0 ? chunks.length : end;
-      if (chunks.startsWith('data: {', at)) out += this.#chunk(chunks.slice(at + 6, stop));
-      at = stop + 1;
-    }
-    return out;
-  }
-
-  #chunk(json: string): string {
+  readonly #chunk = (json: string): string => {
     const plain = this.#plain && this.#offsets.has(0) ? plainWords(json, '"delta":{"content":"') : undefined;
     if (plain !== undefined) return this.#write(textChoice(plain, 0));
     const body = parse(utf8(json));
@@ -58,7 +46,7 @@ export class CompletionEvents implements StreamTranslator {
     const out = choices.map((choice) => this.#choice(choice)).join('');
     const usage = this.#call.includeUsage ? rawMembers(json).get('usage') : undefined;
     return says(usage) ? out + this.#write('', `,"usage":${usage}`) : out;
-  }
+  };
 
   #choice(choice: JsonObject): string {
     const index = Number(choice['index']) || 0;

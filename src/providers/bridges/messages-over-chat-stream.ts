@@ -6,7 +6,7 @@ import { isClaudes } from '../wire/anthropic-messages-signed.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
 import { MessageBlocks } from './messages-over-chat-blocks.ts';
 import { estimated, stopReasonOf, vendorsOwn } from './messages-over-chat-answer.ts';
-import { plainWords } from './plain-words.ts';
+import { eachChunk, plainWords } from './chat-events.ts';
 
 /** Chat chunks, which the vendor's own adapter has made regular, as the events of a message. */
 export class MessageEvents implements StreamTranslator {
@@ -24,17 +24,17 @@ export class MessageEvents implements StreamTranslator {
   }
 
   push(piece: Buffer): string {
-    return this.#translate(this.#chat.push(piece));
+    return eachChunk(this.#chat.push(piece), this.#chunk);
   }
 
   end(): string {
-    const out = this.#translate(this.#chat.end());
+    const out = eachChunk(this.#chat.end(), this.#chunk);
     return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
   }
 
   cutShort(quantities: Quantities): string {
     this.#finish ??= 'length';
-    return this.#translate(this.#chat.cutShort(quantities)) + this.#conclude(quantities);
+    return eachChunk(this.#chat.cutShort(quantities), this.#chunk) + this.#conclude(quantities);
   }
 
   #conclude(quantities: Quantities | undefined): string {
@@ -44,19 +44,7 @@ export class MessageEvents implements StreamTranslator {
     return this.#blocks.close() + messageDelta(reason, quantities ?? estimated(this.meter.outputBytes));
   }
 
-  #translate(chunks: string): string {
-    let out = '';
-    // One event a line: the adapters write JSON without line ends.
-    for (let at = 0; at < chunks.length; ) {
-      const end = chunks.indexOf('\n', at);
-      const stop = end < 0 ? chunks.length : end;
-      if (chunks.startsWith('data: {', at)) out += this.#chunk(chunks.slice(at + 6, stop));
-      at = stop + 1;
-    }
-    return out;
-  }
-
-  #chunk(json: string): string {
+  readonly #chunk = (json: string): string => {
     const plain = plainWords(json, '"delta":{"content":"');
     if (plain !== undefined) return this.#blocks.text(plain);
     const thought = plainWords(json, '"delta":{"reasoning_content":"');
@@ -66,7 +54,7 @@ export class MessageEvents implements StreamTranslator {
     if (choice === undefined) return '';
     this.#finish = textOf(choice['finish_reason']) ?? this.#finish;
     return this.#delta(objectOf(choice['delta']) ?? {});
-  }
+  };
 
   #delta(delta: JsonObject): string {
     const blocks = this.#blocks;

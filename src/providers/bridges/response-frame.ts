@@ -45,7 +45,7 @@ export function responseFrame(call: Pick<Call, 'answerId' | 'created' | 'publicM
     service_tier: body['service_tier'] === undefined || body['service_tier'] === 'auto' ? 'default' : (body['service_tier'] ?? 'default'),
     store: body['store'] ?? true,
     temperature: body['temperature'] ?? 1,
-    text: { ...text, format: text?.['format'] ?? { type: 'text' } },
+    text: { ...text, format: formatAsHeard(objectOf(text?.['format'])) },
     tool_choice: body['tool_choice'] ?? 'auto',
     tools: listOf(body['tools']).map(toolAsHeard),
     top_logprobs: body['top_logprobs'] ?? 0,
@@ -55,6 +55,11 @@ export function responseFrame(call: Pick<Call, 'answerId' | 'created' | 'publicM
     user: body['user'] ?? null,
     metadata: body['metadata'] ?? {},
   };
+}
+
+function formatAsHeard(format: JsonObject | undefined): unknown {
+  if (format?.['type'] !== 'json_schema') return format ?? { type: 'text' };
+  return { ...format, description: format['description'] ?? null, strict: format['strict'] ?? false };
 }
 
 function toolAsHeard(value: unknown): unknown {
