@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redact, sign } from '../sim/anthropic/thought.ts';
 import { type Sim, startSim } from '../sim/index.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 
@@ -58,4 +59,61 @@ test.skipIf(ofCohere.length === 0)('what Cohere took is taken', async () => {
   expect(ofCohere.length).toBeGreaterThan(50);
   const to = { url: `${sim.url}/cohere/v2/chat`, headers: { authorization: 'Bearer k' } };
   expect(await refused(ofCohere, ({ request }) => ({ ...to, body: JSON.stringify(request) }))).toEqual([]);
+});
+
+const ofAnthropic = taken('messages', /api\.anthropic\.com/);
+const ofBedrock = taken('converse', /\/model\//);
+/** What cannot have been taken as it was recorded, or would not be taken any more. */
+const untaken: Readonly<Record<string, string>> = {
+  'anthropic-0098': 'a JPEG that calls itself a PNG, taken in 2024',
+  'anthropic-0119': 'the call and its result were given different ids when they were collected',
+  'bedrock-0002': 'the name of the document was redacted into one that nobody takes',
+  'bedrock-0004': 'the name of the document was redacted into one that nobody takes',
+  'bedrock-0021': 'written by hand: the model has no structured outputs',
+};
+const judged = (recordings: readonly Recording[]): Recording[] => recordings.filter(({ id }) => untaken[id] === undefined);
+
+/** Thoughts with this vendor's signatures. */
+function signed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(signed);
+  if (typeof value !== 'object' || value === null) return value;
+  const all: Record<string, unknown> = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, signed(inner)]));
+  if (typeof all['signature'] === 'string') all['signature'] = sign(String(all['thinking'] ?? all['text']));
+  if (all['type'] === 'redacted_thinking') all['data'] = redact('');
+  return all;
+}
+
+const betas = 'structured-outputs-2025-11-13,interleaved-thinking-2025-05-14';
+const toAnthropic = () => ({
+  url: `${sim.url}/anthropic/v1/messages`,
+  headers: { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'anthropic-beta': betas },
+});
+
+test.skipIf(ofAnthropic.length === 0)('what Anthropic took is taken', async () => {
+  expect(ofAnthropic.length).toBeGreaterThan(500);
+  const send = ({ request }: Recording) => ({ ...toAnthropic(), body: JSON.stringify(signed(request)) });
+  expect(await refused(judged(ofAnthropic), send)).toEqual([]);
+});
+
+test.skipIf(ofBedrock.length === 0)('what Bedrock took is taken', async () => {
+  expect(ofBedrock.length).toBeGreaterThan(150);
+  const send = ({ url, request }: Recording) => ({
+    url: `${sim.url}/bedrock/model/${url.split('/model/')[1] ?? ''}`,
+    headers: { authorization: 'Bearer ABSK' },
+    body: JSON.stringify(signed(request)),
+  });
+  expect(await refused(judged(ofBedrock), send)).toEqual([]);
+});
+
+test.skipIf(recordingsFolder === undefined)('what Anthropic refused is refused in the same words', async () => {
+  const no = recordingsAt(recordingsFolder ?? '', 'messages').filter(
+    ({ url, status }) => status === 400 && /api\.anthropic\.com/.test(url),
+  );
+  expect(no.length).toBeGreaterThan(5);
+  for (const { id, request, reply } of no) {
+    const { url, headers } = toAnthropic();
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(request) });
+    const said: unknown = await answer.json();
+    expect(said, id).toMatchObject({ type: 'error', error: JSON.parse(reply.toString()).error });
+  }
 });
