@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
 import { exactDecimal } from './decimal.ts';
 import { usdRate } from './configuration.ts';
@@ -158,6 +159,10 @@ export const fileSchema = members({
   channels: list(z.unknown()).optional(),
 });
 
+const host = text.refine((written) => /^[\w.-]+$/.test(written) || ipaddr.isValid(written) || ipaddr.isValidCIDR(written), {
+  error: (issue) => `must be a host, an address or a network such as 10.0.0.0/8, not '${String(issue.input)}'`,
+});
+
 export const mediaSchema = members({
   urls: count(0).optional(),
   file_bytes: count(1).optional(),
@@ -166,7 +171,7 @@ export const mediaSchema = members({
   total_ms: count(1).optional(),
   idle_ms: count(1).optional(),
   at_once: count(1).optional(),
-  allow_private: list(text).optional(),
+  allow_private: list(host).optional(),
 });
 export type WrittenMedia = z.output<typeof mediaSchema>;
 

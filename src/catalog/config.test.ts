@@ -52,6 +52,19 @@ channels: [{ name: a, vendor: acme, models: [m/1] }]`);
     expect((await read('')).groups.map((group) => group.name)).toEqual(['default']);
   });
 
+  it('takes of the media settings what is written, and hosts, addresses and networks alone', async () => {
+    expect((await read('')).media).toEqual({});
+    const written = await read(
+      'settings: { media: { urls: 0, file_bytes: 5, total_ms: 7, allow_private: [files.internal, "::1", 10.0.0.0/8] } }',
+    );
+    expect(written.media).toEqual({ urlsMax: 0, fileBytesMax: 5, totalMs: 7, allowPrivate: ['files.internal', '::1', '10.0.0.0/8'] });
+    expect(await problems('settings: { media: { idle_ms: 0, allow_private: [10.0.0.0/33, "http://files"] } }')).toEqual([
+      "c.yaml:1: settings.media.idle_ms: must be a whole number of 1 or more, not '0'",
+      "c.yaml:1: settings.media.allow_private[0]: must be a host, an address or a network such as 10.0.0.0/8, not '10.0.0.0/33'",
+      "c.yaml:1: settings.media.allow_private[1]: must be a host, an address or a network such as 10.0.0.0/8, not 'http://files'",
+    ]);
+  });
+
   it('reads every member', async () => {
     const { groups, models, channels } = await read(`
 groups:
