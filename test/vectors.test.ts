@@ -1,3 +1,7 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { OpenAIEmbeddings } from '@langchain/openai';
+import { type EmbeddingModel, embedMany } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
@@ -67,6 +71,28 @@ test('tokens pass to models that read them, and are refused for those that do no
     status: 400,
     param: 'input',
   });
+});
+
+const values = Array.from({ length: 12 }, (_, i) => `a text that says ${i}`);
+
+test.each(modelsOf('embedding'))('other packages get the same vectors of %s', async (model) => {
+  const { data } = await client.embeddings.create({ model, input: values });
+  const [first] = data;
+  const { baseURL } = client;
+  const apiKey = temporary.key;
+  const theirs: readonly EmbeddingModel[] = [
+    createOpenAI({ baseURL, apiKey }).embedding(model),
+    createOpenAICompatible({ name: 'gateway', baseURL, apiKey }).embeddingModel(model),
+  ];
+  for (const one of theirs) {
+    const { embeddings, usage } = await embedMany({ model: one, values, maxRetries: 0 });
+    expect(embeddings).toHaveLength(12);
+    expect(embeddings[0]?.map(Math.fround)).toEqual(first?.embedding.map(Math.fround));
+    expect(usage.tokens).toBeGreaterThan(12);
+  }
+  const langchain = new OpenAIEmbeddings({ model, apiKey, maxRetries: 0, configuration: { baseURL } });
+  const documents = await langchain.embedDocuments(values);
+  expect(documents[0]?.map(Math.fround)).toEqual(first?.embedding.map(Math.fround));
 });
 
 test.each(modelsOf('moderation'))('moderation: %s flags what it should, and nothing else', async (model) => {

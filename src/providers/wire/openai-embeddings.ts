@@ -2,7 +2,7 @@ import { type Change, edit, editBytes, jsonText } from '../../base/json-edit.ts'
 import type { Fault } from '../../base/fault.ts';
 import type { Answer, Ask, Call, WholeAdapter } from '../adapter.ts';
 import { embeddingsParts } from './embeddings-parts.ts';
-import { countOf, isObject, objectOf, parse, type Raw, rawElements, rawInside, rawMembers, rawText, says, textOf } from './json.ts';
+import { countOf, isObject, objectOf, parse, type Raw, rawInside, rawMembers, says, textOf } from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import { accepts, type Dropped, type FaultRule } from './openai-chat-quirks.ts';
 import { readUsage, type Usage } from './openai-chat-usage.ts';
@@ -76,21 +76,18 @@ function membersOf(text: string): Raw | undefined {
   }
 }
 
-/** A member of that name whose value is a vector; `"object":"embedding"` is none. */
-const firstVector = /"embedding"\s*:\s*(["[])/;
+/** A member of that name whose value is a vector; `"object":"embedding"` is none, and inside a string its quotes would be escaped. */
+const vector = /("embedding"\s*:\s*)(\[[^\]]*\]|"[^"]*")/;
+const allVectors = new RegExp(vector, 'g');
 
-/** The items as the client asked for them: untouched where the vendor's encoding is the client's. */
+/** The items as the client asked for them: untouched where the vendor's encoding is the client's. Undefined when there are none. */
 function vectorsIn(data: string | undefined, call: Call, { bytes }: EmbeddingsQuirks): string | undefined {
-  const found = data === undefined ? null : firstVector.exec(data);
-  if (data === undefined || found === null) return undefined;
+  const first = vector.exec(data ?? '')?.[2];
+  if (data === undefined || first === undefined) return undefined;
   const encoding = encodingOf(call);
-  if (!bytes && (found[1] === '"') === (encoding === 'base64')) return data;
+  if (!bytes && first.startsWith('"') === (encoding === 'base64')) return data;
   const write = bytes ? byteVectorText : vectorText;
-  const items = rawElements(data).map((element) => {
-    const item = rawMembers(element);
-    return rawText(item.set('embedding', write(item.get('embedding') ?? '[]', encoding)));
-  });
-  return `[${items.join(',')}]`;
+  return data.replace(allVectors, (_, name: string, raw: string) => name + write(raw, encoding));
 }
 
 /** Voyage tells the total alone: of vectors that is the input. What the vendor told stays as it is. */

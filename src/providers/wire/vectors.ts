@@ -26,17 +26,18 @@ const bytesIn = (raw: string): Buffer => Buffer.from(raw.slice(1, -1).replaceAll
 
 /** Pooled buffers begin anywhere, floats only at multiples of four: read one by one, whatever this machine's byte order. */
 function floatsIn(bytes: Buffer): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const floats = new Float32Array(bytes.length >> 2);
-  for (let i = 0; i < floats.length; i++) floats[i] = bytes.readFloatLE(i * 4);
+  for (let i = 0; i < floats.length; i++) floats[i] = view.getFloat32(i * 4, true);
   return floats;
 }
 
 const numbersText = (numbers: Iterable<number>): string => JSON.stringify(Array.from(numbers));
 
 function base64Text(numbers: readonly unknown[]): string {
-  const bytes = Buffer.allocUnsafe(numbers.length * 4);
-  for (const [i, number] of numbers.entries()) bytes.writeFloatLE(Number(number), i * 4);
-  return `"${bytes.toString('base64')}"`;
+  const view = new DataView(new ArrayBuffer(numbers.length * 4));
+  for (let i = 0; i < numbers.length; i++) view.setFloat32(i * 4, Number(numbers[i]), true);
+  return `"${Buffer.from(view.buffer).toString('base64')}"`;
 }
 
 /** The client's inputs as texts, for vendors that read nothing else. Throws the Refusal of tokens. */
