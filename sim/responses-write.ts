@@ -43,7 +43,7 @@ function frame(answer: Answer, raw: Json, output: readonly Item[], status: strin
     service_tier: 'default',
     store: raw['store'] ?? true,
     temperature: raw['temperature'] ?? 1,
-    text: { format: { type: 'text' }, verbosity: 'medium', ...object(raw['text']) },
+    text: { verbosity: 'medium', ...object(raw['text']), format: format(object(object(raw['text'])['format'])) },
     tool_choice: raw['tool_choice'] ?? 'auto',
     tools: list(raw['tools']).map((tool) => ({ description: null, strict: true, ...object(tool) })),
     top_logprobs: 0,
@@ -145,3 +145,7 @@ function* textEvents(choice: Choice | undefined): Generator<Written> {
   yield ['response.output_text.done', { text, logprobs: [] }, false];
   yield ['response.content_part.done', { part: { ...part, text } }, false];
 }
+
+/** Recorded: what was not said of a schema is said in the answer. */
+const format = (asked: Json): Json =>
+  asked['type'] === 'json_schema' ? { description: null, strict: false, ...asked } : { type: 'text', ...asked };

@@ -24,7 +24,7 @@ export async function responses(
   const request = readRequest(asChat(raw), withoutScenarios(named));
   const scenario = scenarioOf(named);
   const reasons = scenario.reasons || dialect.reasons(request);
-  const complaint = responsesComplaint(raw, reasons);
+  const complaint = responsesComplaint(raw, reasons, dialect.responses === 'all');
   if (complaint !== undefined)
     return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
   return play(response, request, dialect, { ...scenario, reasons }, once, problem, {

@@ -2,13 +2,13 @@ import type { Complaint } from '../dialect.ts';
 import { type Json, list, object, text } from '../json.ts';
 import { responsesParameters } from '../responses-request.ts';
 
-/** What the endpoint itself refuses, in the order in which it looks (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). */
-export function responsesComplaint(raw: Json, reasons: boolean): Complaint | undefined {
+/** What the endpoint itself refuses, in the order in which it looks (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). `fixed`: sampling is, for models that reason. */
+export function responsesComplaint(raw: Json, reasons: boolean, fixed: boolean): Complaint | undefined {
   const unknown = Object.keys(raw).find((name) => !responsesParameters.includes(name));
   if (unknown !== undefined) return { param: unknown, code: 'unknown_parameter', message: `Unknown parameter: '${unknown}'.` };
   if (raw['input'] === undefined)
     return { param: 'input', code: 'missing_required_parameter', message: "Missing required parameter: 'input'." };
-  return limit(raw) ?? previous(raw) ?? sampling(raw, reasons) ?? tools(raw) ?? items(raw, reasons) ?? sealing(raw, reasons);
+  return limit(raw) ?? previous(raw) ?? sampling(raw, reasons && fixed) ?? tools(raw) ?? items(raw, reasons) ?? sealing(raw, reasons);
 }
 
 const leastTokens = 16;

@@ -26,11 +26,13 @@ const sampling: readonly Dropped[] = [
 
 const reasoning = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)(?!\d))(?!.*-chat)/;
 
+const thoughtless = /^(?:gpt-[34](?!\d)|chatgpt-|gpt-\d[\d.]*-chat)/;
+
 /** Models that reason and what they refuse; Azure sells the same ones. From gpt-5.1 on sampling is accepted with effort `none` (same page). */
 export const reasoningModels = [
   { models: reasoning, outputLimit: 'max_completion_tokens' },
   // Models that do not reason refuse to be told how much.
-  { models: /^(?:gpt-[34](?!\d)|chatgpt-|gpt-\d[\d.]*-chat)/, drop: [{ member: 'reasoning_effort' }] },
+  { models: thoughtless, drop: [{ member: 'reasoning_effort' }] },
   { models: /^(?:o[1-9]|gpt-5(?:-(?!chat)|$))/, drop: sampling },
   { models: /^gpt-(?:5\.|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
 ] as const;
@@ -53,6 +55,7 @@ export const effortFloors: readonly EffortFloor[] = [{ models: neverSilent, refu
 export const nativeResponses = {
   seals: reasoning,
   refusals: [
+    { models: thoughtless, drop: [{ member: 'reasoning' }] },
     { models: /^(?:o[1-9]|gpt-5(?:-(?!chat)|$))/, drop: sampling },
     { models: /^gpt-(?:5\.|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
   ],

@@ -11,7 +11,7 @@ import { responsesQuantities } from './openai-responses-usage.ts';
 
 /** How a vendor departs from OpenAI's `/responses`. */
 export interface NativeQuirks {
-  /** Models whose reasoning comes sealed when asked for. A response that is kept here needs it, because the vendor keeps nothing. */
+  /** Models whose reasoning comes sealed when asked for; the others refuse to be asked. A response that is kept here needs it, because the vendor keeps nothing. */
   readonly seals?: RegExp;
   /** Models that refuse some members. */
   readonly refusals?: readonly { readonly models: RegExp; readonly drop: readonly Dropped[]; readonly unlessEffort?: string }[];
@@ -52,10 +52,14 @@ function askNative(call: Call, quirks: NativeQuirks): Ask {
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   const limit = call.outputTokensMax;
   if (limit !== undefined) changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensLeast, limit)) });
+  const seals = quirks.seals?.test(call.upstreamModel);
   const include = listOf(body['include']);
-  if (body['store'] !== false && quirks.seals?.test(call.upstreamModel) && !include.includes(sealedReasoning))
+  const asksForSeals = include.includes(sealedReasoning);
+  if (body['store'] !== false && seals === true && !asksForSeals)
     changes.push({ path: ['include'], json: jsonText([...include, sealedReasoning]) });
-  const input = withoutStrangers(body['input']);
+  if (seals === false && asksForSeals)
+    changes.push({ path: ['include'], json: jsonText(include.filter((one) => one !== sealedReasoning)) });
+  const input = withoutStrangers(body['input'], seals ?? true);
   if (input) changes.push({ path: ['input'], json: jsonText(input) });
   const effort = objectOf(body['reasoning'])?.['effort'];
   for (const { models, drop, unlessEffort } of quirks.refusals ?? []) {
@@ -68,10 +72,13 @@ function askNative(call: Call, quirks: NativeQuirks): Ask {
 
 const unique = (changes: readonly Change[]): Change[] => [...new Map(changes.map((change) => [change.path.join('.'), change])).values()];
 
-/** Thoughts that this vendor has not sealed cannot be looked up there, since nothing is kept there: they are left out. Undefined when there are none. */
-function withoutStrangers(input: unknown): unknown[] | undefined {
+/**
+ * Thoughts that this vendor has not sealed cannot be looked up there, since nothing is kept there: they are left out, as all are for a model that
+ * does not think (`opens` false). Undefined when there are none.
+ */
+function withoutStrangers(input: unknown, opens: boolean): unknown[] | undefined {
   const items = listOf(input);
-  const known = items.filter((item) => !isObject(item) || item['type'] !== 'reasoning' || isSealed(item['encrypted_content']));
+  const known = items.filter((item) => !isObject(item) || item['type'] !== 'reasoning' || (opens && isSealed(item['encrypted_content'])));
   return known.length === items.length ? undefined : known;
 }
 
