@@ -17,6 +17,7 @@ groups:
 models:
   - { id: embed, owned_by: simulator, kind: embedding, price: { input: 1000 } }
   - { id: search, owned_by: simulator, kind: rerank, price: { request: 0.01 } }
+  - { id: reader, owned_by: simulator, kind: rerank, price: { input: 1000 } }
   - { id: judge, owned_by: simulator, kind: moderation, price: { request: 0 } }
   - { id: chat, owned_by: simulator, kind: chat, price: { input: 1000, output: 1000 } }
 channels:
@@ -133,6 +134,15 @@ onSqlite((_, __, fresh) => {
     expect((await ask(100)).status).toBe(200);
     expect(await running.balance()).toBe('0.00');
     expect(await running.usage()).toMatchObject([{ capability: 'rerank' }, { capability: 'rerank' }]);
+    await running.expectBooks();
+  });
+
+  test('what is sold by tokens is not free where the vendor counts searches', async () => {
+    const running = await start([{ ...cohere, models: { reader: 'rerank-v3.5' } }]);
+    const answer = await answerOf(await running.post('/v1/rerank', { model: 'reader', query: 'where?', documents: ['here', 'there'] }));
+    expect(answer.usage.total_tokens).toBe(6);
+    expect(await running.usage()).toMatchObject([{ estimated: 1n, input_tokens: 6n }]);
+    expect(await running.balance()).toBe('9.994');
     await running.expectBooks();
   });
 

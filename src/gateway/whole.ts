@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { costOf } from '../catalog/price.ts';
 import type { Answer, Call, WholeAdapter } from '../providers/adapter.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
@@ -47,5 +48,12 @@ export async function attemptWhole(exchange: Exchange, adapter: WholeAdapter, ca
   if (ended !== undefined) return ended;
   const [first] = answers;
   assert(first !== undefined, 'a call has an answer or a fault');
-  return { kind: 'answer', answer: parts === undefined ? first : parts.join(answers) };
+  return { kind: 'answer', answer: countedInPrice(exchange, parts === undefined ? first : parts.join(answers)) };
+}
+
+/** A vendor that tells only what the price does not name (searches, where tokens are sold) has told nothing: its answer would be free. */
+function countedInPrice({ admitted }: Exchange, answer: Answer): Answer {
+  const { quantities } = answer;
+  if (quantities === undefined || costOf(admitted.offer.tariff, quantities).lines.length > 0) return answer;
+  return { ...answer, quantities: undefined };
 }
