@@ -1,11 +1,26 @@
 import { expect } from 'vitest';
+import type { Call } from '../src/providers/adapter.ts';
 import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
 import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
-import { describeTranslated } from './replay-translated.ts';
+import type { Recording } from './recorded-traffic.ts';
+import { replayTranslated } from './replay-translated.ts';
 
 const chat = anthropicMessages();
 
-describeTranslated({
+/** The recorded request, said in chat's words, arrives as it was recorded. */
+function checkRequest({ request }: Recording, call: Call): void {
+  const native = { ...request };
+  const sent: Record<string, unknown> = JSON.parse(chat.ask(call).body.toString('utf8'));
+  const { model, temperature, thinking } = native;
+  expect(messagesSaid(sent)).toEqual(messagesSaid(native));
+  if (model !== undefined) expect(sent['model']).toBe(model);
+  // Thinking takes no temperature but the usual one.
+  if (temperature !== undefined && sent['thinking'] === undefined) expect(sent['temperature']).toBe(temperature);
+  if (JSON.stringify(thinking)?.includes('budget') && JSON.stringify(sent['thinking'])?.includes('budget'))
+    expect(Object.entries(sent['thinking'] ?? {}).sort()).toEqual(Object.entries(thinking ?? {}).sort());
+}
+
+replayTranslated({
   title: 'Anthropic’s format',
   endpoint: 'messages',
   chat,
@@ -13,17 +28,7 @@ describeTranslated({
     typeof request?.['model'] === 'string' ? request['model'] : (/\/models\/([^:/?]+)/.exec(url)?.[1] ?? 'claude-sonnet-4-5'),
   meaning: (reply) => messagesMeaning(reply.toString('utf8')),
   chatRequest: ({ request }) => (Array.isArray(request?.['messages']) ? chatRequest({ ...request }) : undefined),
-  checkRequest({ request }, call) {
-    const native = { ...request };
-    const sent: Record<string, unknown> = JSON.parse(chat.ask(call).body.toString('utf8'));
-    const { model, temperature, thinking } = native;
-    expect(messagesSaid(sent)).toEqual(messagesSaid(native));
-    if (model !== undefined) expect(sent['model']).toBe(model);
-    // Thinking takes no temperature but the usual one.
-    if (temperature !== undefined && sent['thinking'] === undefined) expect(sent['temperature']).toBe(temperature);
-    if (JSON.stringify(thinking)?.includes('budget') && JSON.stringify(sent['thinking'])?.includes('budget'))
-      expect(Object.entries(sent['thinking'] ?? {}).sort()).toEqual(Object.entries(thinking ?? {}).sort());
-  },
+  checkRequest,
   failed: ({ error }, { reply }) => error !== undefined || !/"content"/.test(reply.toString('utf8')),
   faults: ({ status }) => (status === 401 ? ['credentials'] : status === 404 ? ['unknown_model'] : ['bad_request']),
 });

@@ -151,9 +151,9 @@ describe.skipIf(recordingsFolder === undefined)('recorded text completions', () 
           else checkWhole(recording);
         },
       ),
-    60_000,
+    180_000,
   );
 
-  it('in chat’s words mean the same', () => suite.each('chats', chats, checkBridged), 60_000);
-  it('in other vendors’ words mean the same', () => suite.each('other formats', foreign, checkBridged), 60_000);
+  it('in chat’s words mean the same', () => suite.each('chats', chats, checkBridged), 180_000);
+  it('in other vendors’ words mean the same', () => suite.each('other formats', foreign, checkBridged), 180_000);
 });

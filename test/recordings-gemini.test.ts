@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
+import type { Call } from '../src/providers/adapter.ts';
 import { geminiChat as chat } from '../src/providers/wire/gemini.ts';
 import { chatRequest, geminiMeaning, geminiSaid } from './gemini-meaning.ts';
 import type { Recording } from './recorded-traffic.ts';
-import { describeTranslated, sameMeaning } from './replay-translated.ts';
+import { replayTranslated, sameMeaning } from './replay-translated.ts';
 
 /** A conversation that nobody began is none that chat could have asked for. */
 function asked({ request, url }: Recording): Record<string, unknown> | undefined {
@@ -11,7 +12,14 @@ function asked({ request, url }: Recording): Record<string, unknown> | undefined
   return Array.isArray(messages) && messages.some((message) => message.role === 'user') ? body : undefined;
 }
 
-describeTranslated({
+/** The recorded request, said in chat's words, arrives as it was recorded. */
+function checkRequest({ request, url }: Recording, call: Call): void {
+  const { path, body } = chat.ask(call);
+  expect(geminiSaid(JSON.parse(body.toString('utf8')))).toEqual(geminiSaid({ ...request }));
+  expect(url.replace(/\$alt=[^&]*&?|alt=sse/g, '')).toContain(path.slice(0, path.indexOf(':')));
+}
+
+replayTranslated({
   title: 'Gemini’s format',
   endpoint: 'gemini',
   chat,
@@ -21,11 +29,7 @@ describeTranslated({
   // What the convention has no word for is put into words.
   same: (got, want) => sameMeaning(got, want.choices === 1 ? want : { ...want, text: got.text }),
   failed: ({ error }) => error !== undefined,
-  checkRequest({ request, url }, call) {
-    const { path, body } = chat.ask(call);
-    expect(geminiSaid(JSON.parse(body.toString('utf8')))).toEqual(geminiSaid({ ...request }));
-    expect(url.replace(/\$alt=[^&]*&?|alt=sse/g, '')).toContain(path.slice(0, path.indexOf(':')));
-  },
+  checkRequest,
   faults({ status, reply }) {
     if (status === 400) return /API_KEY_INVALID/.test(reply.toString('utf8')) ? ['credentials'] : ['bad_request'];
     return ['credentials', 'quota', 'rate_limited', 'overloaded', 'unknown_model', 'server_error', 'timeout', 'protocol'];

@@ -109,6 +109,6 @@ describe.skipIf(recordingsFolder === undefined)('recorded traffic', () => {
           checkRequest(recording);
         },
       ),
-    60_000,
+    180_000,
   );
 });

@@ -39,7 +39,7 @@ export function sameMeaning(got: Meaning, want: Meaning): void {
 }
 
 /** The tests of one format: every recording means the same after translation to chat, at every cut, and chat's request becomes the recorded one. */
-export function describeTranslated(format: TranslatedFormat): void {
+export function replayTranslated(format: TranslatedFormat): void {
   const { chat, endpoint, same = sameMeaning, reader = (call) => call } = format;
   const all = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint);
   const recordings = all.map(format.prepare ?? ((one) => one));
@@ -85,7 +85,7 @@ export function describeTranslated(format: TranslatedFormat): void {
             else checkWhole(recording);
           },
         ),
-      60_000,
+      180_000,
     );
 
     it('comes from requests that arrive as they were sent', () =>

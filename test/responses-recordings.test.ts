@@ -197,5 +197,5 @@ describe.skipIf(recordingsFolder === undefined)('recorded responses', () => {
     ['responses to clients of responses', checkNative, recordings],
     ['chats to clients of responses', checkBridged, chats],
     ['answers in other formats to clients of responses', checkForeign, foreign],
-  ] as const)('%s mean the same, at every cut', (name, check, all) => suite.each(name, all, check), 120_000);
+  ] as const)('%s mean the same, at every cut', (name, check, all) => suite.each(name, all, check), 180_000);
 });

@@ -48,7 +48,10 @@ function fittingThinking(
 /** What tunes is left out where it is refused. */
 function fittingSampling(body: JsonObject, { sampling }: Traits, thinks: boolean): Change[] {
   const given = ['temperature', 'top_p', 'top_k'].filter((name) => body[name] !== undefined);
-  const refused = sampling === 'none' || thinks ? given.filter((name) => name === 'top_k' || body[name] !== 1) : [];
+  // While it thinks, a model takes `top_p` from 0.95 on (platform.claude.com/docs/en/build-with-claude/extended-thinking, 2026-11; recorded).
+  const takesTop = sampling !== 'none' && Number(body['top_p']) >= 0.95;
+  const taken = (name: string): boolean => name !== 'top_k' && (body[name] === 1 || (name === 'top_p' && takesTop));
+  const refused = sampling === 'none' || thinks ? given.filter((name) => !taken(name)) : [];
   const second = sampling === 'one' && given.includes('temperature') && given.includes('top_p') ? ['top_p'] : [];
   return [...new Set([...refused, ...second])].map((name) => ({ path: [name] }));
 }
