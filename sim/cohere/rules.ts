@@ -45,7 +45,7 @@ function* known(raw: Json, names: string): Complaints {
     };
 }
 
-const functionName = /^[a-zA-Z][\w-]{0,63}$/;
+const functionName = /^[a-zA-Z_][\w-]*$/;
 
 function* toolComplaints(raw: Json): Complaints {
   const tools = list(raw['tools']).map(object);
@@ -55,7 +55,9 @@ function* toolComplaints(raw: Json): Complaints {
     const fn = object(tool['function']);
     yield* known(fn, 'name description parameters');
     if (!functionName.test(text(fn['name']) ?? ''))
-      yield invalid(`tool name '${String(fn['name'])}' must start with a letter and contain only letters, digits, underscores and dashes.`);
+      yield invalid(
+        `tool name '${String(fn['name'])}' must contain only letters, digits and underscores, and must not begin with a digit.`,
+      );
     if (!isJson(fn['parameters'])) yield invalid('tool function parameters must be a JSON schema object.');
     else if (fn['parameters']['type'] !== 'object') yield invalid("tool function parameters must be a JSON schema of type 'object'.");
   }

@@ -42,7 +42,7 @@ function toolsOf(body: JsonObject): Tools {
     const fn = objectOf(objectOf(tool)?.['function']);
     if (!fn) refuse('invalid_value', { param: `tools[${i}].type`, why: 'this model takes tools of type `function` only.' });
     const description = textOf(fn['description']);
-    const parameters = objectOf(fn['parameters']) ?? { type: 'object', properties: {} };
+    const parameters = { type: 'object', properties: {}, ...objectOf(fn['parameters']) };
     return { type: 'function', function: { name: fn['name'], ...(description ? { description } : {}), parameters } };
   });
   const wanted = body['tool_choice'];
@@ -52,10 +52,13 @@ function toolsOf(body: JsonObject): Tools {
   const allowed = objectOf(objectOf(wanted)?.['allowed_tools']);
   const names = allowed ? listOf(allowed['tools']).map(nameOf) : isObject(wanted) ? [nameOf(wanted)] : undefined;
   const left = names ? tools.filter((tool) => names.includes(nameOf(tool))) : tools;
+  if (left.length === 0) refuse('invalid_value', { param: 'tool_choice', why: 'it names none of the `tools`.' });
   return { tools: left, choice: names && allowed?.['mode'] !== 'auto' ? 'REQUIRED' : undefined };
 }
 
-const nameOf = (tool: unknown): string => textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? '';
+/** Some clients name a tool beside its type. */
+const nameOf = (tool: unknown): string =>
+  textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? textOf(objectOf(tool)?.['name']) ?? '';
 
 const plainJson = 'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
 

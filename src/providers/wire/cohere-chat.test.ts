@@ -102,6 +102,14 @@ test('a schema that the vendor does not take is told in words beside its JSON', 
   }
 });
 
+test('a tool that is wanted is found where clients name it, and one that nobody has is refused', () => {
+  const fn = (name: string): object => ({ type: 'function', function: { name, parameters: { additionalProperties: false } } });
+  const asked = sent({ tools: [fn('a'), fn('b')], tool_choice: { type: 'tool', name: 'b' } });
+  const parameters = { type: 'object', properties: {}, additionalProperties: false };
+  expect(asked).toMatchObject({ tools: [{ function: { name: 'b', parameters } }], tool_choice: 'REQUIRED' });
+  expect(() => sent({ tools: [fn('a')], tool_choice: { type: 'function', function: { name: 'c' } } })).toThrow('tool_choice');
+});
+
 test('of two penalties one is left', () => {
   const asked: Record<string, unknown> = sent({ frequency_penalty: 0.5, presence_penalty: 0.5 });
   expect([asked['frequency_penalty'], asked['presence_penalty']]).toEqual([0.5, undefined]);
