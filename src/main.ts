@@ -22,6 +22,7 @@ import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
 import { tillMetrics } from './ledger/stats.ts';
 import { openTill } from './ledger/till.ts';
+import { forgetWindows } from './ledger/windows.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
 import { Downloads } from './media/downloads.ts';
 import { mediaLimits } from './media/limits.ts';
@@ -88,7 +89,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const submissions = new Submissions(database, systemClock);
   if (sole !== undefined) await submissions.release();
   const signatures = openSignatureMemory(database, systemClock, sealer);
-  const expiring = [expireHourly([memory, submissions, signatures]), await keepMonths(database, systemClock)];
+  const expiring = [
+    expireHourly([memory, submissions, signatures, { expire: () => forgetWindows(database, systemClock.now()) }]),
+    await keepMonths(database, systemClock),
+  ];
   const till = await tillOn(database, log);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),

@@ -266,9 +266,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await running.expectBooks();
   });
 
-  test('a key with a limit spends no more than that', async () => {
+  test.each(['limit', 'dailyLimit', 'monthlyLimit'] as const)('a key with a limit spends no more than that (%s)', async (limit) => {
     const { running } = await start();
-    const key = await running.newKey({ limit: 100_000_000n });
+    const key = await running.newKey({ [limit]: 100_000_000n });
     const statuses: number[] = [];
     for (let i = 0; i < 6; i++) {
       const response = await running.post(

@@ -28,14 +28,15 @@ afterAll(() => {
 interface Ended {
   readonly code: number;
   readonly errors: string;
+  readonly output: string;
 }
 
 /** One command as an operator runs it, from dist/. A command that does not end by itself is ended, and has no code. */
 function tollgate(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { cwd: folder, timeout: 20_000, env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent', ...env } };
-    const child = execFile(process.execPath, [entry, ...args], options, (_error, _output, errors) =>
-      resolve({ code: child.exitCode ?? -1, errors }),
+    const child = execFile(process.execPath, [entry, ...args], options, (_error, output, errors) =>
+      resolve({ code: child.exitCode ?? -1, errors, output }),
     );
   });
 }
@@ -78,12 +79,58 @@ test('a second gateway on the same folder is told who serves it and what to do; 
     const { code, errors } = await tollgate(['serve', '--data', 'shared', '--port', '0']);
     expect(errors).toMatch(/another gateway serves from .*shared.tollgate\.db.*--data.*PostgreSQL \(DATABASE_URL\)\n$/);
     expect(code).toBe(1);
-    expect(await tollgate(['check', '--data', 'shared'])).toEqual({ code: 0, errors: '' });
+    expect(await tollgate(['check', '--data', 'shared'])).toMatchObject({ code: 0, errors: '' });
   } finally {
     first.kill();
     await gone;
   }
 });
+
+test('the limits of a key are set, shown and changed; one that it was made without stays away', async () => {
+  const data = ['--data', 'limits', '--json'];
+  const first = spawn(process.execPath, [entry, 'serve', '--port', '0', ...data], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent', OPENAI_API_KEY: 'sk-none' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const gone = new Promise((resolve) => first.once('exit', resolve));
+  try {
+    await new Promise((resolve) => first.stdout.once('data', resolve));
+    const user = JSON.parse((await tollgate(['user', 'create', '--name', 'ada', ...data])).output);
+    const made = await tollgate([
+      'key',
+      'create',
+      '--user',
+      user.id,
+      '--group',
+      'default',
+      '--daily-limit',
+      '5',
+      '--monthly-limit',
+      '50.5',
+      ...data,
+    ]);
+    const { id } = JSON.parse(made.output);
+    const limits = { limit: null, daily_limit: '5.00', monthly_limit: '50.50' };
+    expect(JSON.parse((await tollgate(['key', 'list', ...data])).output)).toMatchObject([{ id, ...limits }]);
+    expect(JSON.parse((await tollgate(['key', 'limit', id, '--daily-limit', '6', ...data])).output)).toMatchObject({
+      ...limits,
+      daily_limit: '6.00',
+    });
+    for (const [wrong, words] of [
+      [['--limit', '9'], /no key .* made with such a limit/],
+      [['--daily-limit', 'x'], /--daily-limit is a sum in yuan/],
+      [[], /name a limit/],
+    ] as const) {
+      const { code, errors } = await tollgate(['key', 'limit', id, ...wrong, ...data]);
+      expect(errors).toMatch(words);
+      expect(code).toBe(1);
+    }
+  } finally {
+    first.kill();
+    await gone;
+  }
+}, 30_000);
 
 test('a gateway that is told twice to stop never crashes, at whatever moment the second word comes', async () => {
   for (let round = 0; round < rounds; round++) {

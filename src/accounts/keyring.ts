@@ -108,19 +108,21 @@ class DatabaseKeyring implements LiveKeyring {
 
   async #ask(hash: string): Promise<Principal | 'unknown' | 'unavailable'> {
     const refreshes = this.#refreshes;
-    const sql = `SELECT api_keys.id, user_id, group_name, spend_limit, expires_at FROM api_keys JOIN users ON users.id = user_id
+    const sql = `SELECT api_keys.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at FROM api_keys JOIN users ON users.id = user_id
       WHERE hash = $1 AND status = 'active' AND frozen = 0`;
     const [row] = await this.#database.query(sql, [hash]);
     if (row === undefined) {
       this.#rememberUnknown(hash);
       return 'unknown';
     }
-    const { spend_limit: limit, expires_at: expiresAt } = row;
+    const { spend_limit: limit, daily_limit: daily, monthly_limit: monthly, expires_at: expiresAt } = row;
     const principal: Principal = {
       keyId: String(row['id']),
       userId: String(row['user_id']),
       group: String(row['group_name']),
       limit: typeof limit === 'bigint' ? limit : undefined,
+      ...(typeof daily === 'bigint' && { dailyLimit: daily }),
+      ...(typeof monthly === 'bigint' && { monthlyLimit: monthly }),
       expiresAt: typeof expiresAt === 'bigint' ? Number(expiresAt) : undefined,
     };
     if (refreshes === this.#refreshes) this.#hold(hash, principal);

@@ -21,6 +21,8 @@ export interface Key {
   readonly status: KeyStatus;
   /** Total spend limit; undefined = unlimited. */
   readonly limit: Nano | undefined;
+  readonly dailyLimit: Nano | undefined;
+  readonly monthlyLimit: Nano | undefined;
   readonly expiresAt: number | undefined;
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
@@ -31,12 +33,22 @@ export interface NewKey {
   readonly name: string;
   readonly group: string;
   readonly limit: Nano | undefined;
+  readonly dailyLimit?: Nano | undefined;
+  readonly monthlyLimit?: Nano | undefined;
   readonly expiresAt: number | undefined;
   readonly at: number;
 }
 
+/** Limits of a key to be changed; those left out stay. */
+export interface NewLimits {
+  readonly limit?: Nano | undefined;
+  readonly dailyLimit?: Nano | undefined;
+  readonly monthlyLimit?: Nano | undefined;
+}
+
 const secretPattern = /^sk-[A-Za-z0-9]{48}$/;
-const columns = 'id, user_id, name, group_name, prefix, last4, status, spend_limit, expires_at, created_at, last_used_at';
+const columns =
+  'id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at';
 
 /** `prefix`, the time in nine digits of base 36, and chance: sorted by id is sorted by time, so that pages go on where they ended. */
 export function orderedId(prefix: string, at: number): string {
@@ -58,7 +70,7 @@ export function maskKey(secret: string): string {
 }
 
 function keyOf(row: Row): Key {
-  const { status, spend_limit: limit } = row;
+  const { status } = row;
   return {
     id: String(row['id']),
     userId: String(row['user_id']),
@@ -67,11 +79,17 @@ function keyOf(row: Row): Key {
     prefix: String(row['prefix']),
     last4: String(row['last4']),
     status: status === 'active' || status === 'disabled' ? status : 'deleted',
-    limit: typeof limit === 'bigint' ? limit : undefined,
+    limit: moneyOf(row['spend_limit']),
+    dailyLimit: moneyOf(row['daily_limit']),
+    monthlyLimit: moneyOf(row['monthly_limit']),
     expiresAt: timeOf(row['expires_at']),
     createdAt: Number(row['created_at']),
     lastUsedAt: timeOf(row['last_used_at']),
   };
+}
+
+function moneyOf(value: Row[string] | undefined): Nano | undefined {
+  return typeof value === 'bigint' ? value : undefined;
 }
 
 function timeOf(value: Row[string] | undefined): number | undefined {
@@ -84,16 +102,21 @@ export function* createKey({
   name,
   group,
   limit,
+  dailyLimit,
+  monthlyLimit,
   expiresAt,
   at,
 }: NewKey): Script<{ readonly key: Key; readonly secret: string } | undefined> {
   const secret = `sk-${randomText(48)}`;
-  const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, expires_at, created_at)
-    SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10 FROM users WHERE id = $2 RETURNING ${columns}`;
+  const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at)
+    SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12 FROM users WHERE id = $2 RETURNING ${columns}`;
   const shown = [secret.slice(0, 5), secret.slice(-4)];
   const [row] = yield {
     sql,
-    params: [orderedId('key_', at), userId, name, group, hashOf(secret), ...shown, limit ?? null, expiresAt ?? null, at],
+    params: [
+      ...[orderedId('key_', at), userId, name, group, hashOf(secret), ...shown],
+      ...[limit ?? null, dailyLimit ?? null, monthlyLimit ?? null, expiresAt ?? null, at],
+    ],
   };
   return row && { key: keyOf(row), secret };
 }
@@ -122,5 +145,19 @@ export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undef
   const [change] = yield bump(keysTopic);
   const sql = `UPDATE api_keys SET status = $1, version = $2 WHERE id = $3 AND status <> 'deleted' RETURNING ${columns}`;
   const [row] = yield { sql, params: [status, change?.['version'] ?? 0n, id] };
+  return row && keyOf(row);
+}
+
+/**
+ * Changes limits that the key was made with; another it does not get, since what it spent before is in no window. Effective in every process within
+ * a second. Undefined when there is no such key, or it lacks one of these limits.
+ */
+export function* setKeyLimits(id: string, { limit, dailyLimit, monthlyLimit }: NewLimits): Script<Key | undefined> {
+  const [change] = yield bump(keysTopic);
+  const wanted = [limit ?? null, dailyLimit ?? null, monthlyLimit ?? null];
+  const sql = `UPDATE api_keys SET version=$2, spend_limit=COALESCE($3, spend_limit), daily_limit=COALESCE($4, daily_limit), monthly_limit=COALESCE($5, monthly_limit)
+    WHERE id=$1 AND status<>'deleted' AND (spend_limit IS NOT NULL OR $3 IS NULL) AND (daily_limit IS NOT NULL OR $4 IS NULL)
+      AND (monthly_limit IS NOT NULL OR $5 IS NULL) RETURNING ${columns}`;
+  const [row] = yield { sql, params: [id, change?.['version'] ?? 0n, ...wanted] };
   return row && keyOf(row);
 }

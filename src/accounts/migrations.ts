@@ -31,4 +31,11 @@ export const accountsMigrations: readonly Migration[] = [
       'CREATE INDEX api_keys_changed ON api_keys (version)',
     ],
   },
+  {
+    id: '0009-accounts-periods',
+    statements: [
+      'ALTER TABLE api_keys ADD COLUMN daily_limit BIGINT CHECK (daily_limit >= 0)',
+      'ALTER TABLE api_keys ADD COLUMN monthly_limit BIGINT CHECK (monthly_limit >= 0)',
+    ],
+  },
 ];

@@ -8,6 +8,9 @@ export interface Principal {
   readonly group: string;
   /** Total spend limit of the key; undefined = unlimited. */
   readonly limit: Nano | undefined;
+  /** What the key may spend in one day and in one month of the operator's; absent = unlimited. */
+  readonly dailyLimit?: Nano | undefined;
+  readonly monthlyLimit?: Nano | undefined;
   /** Wall clock, ms; undefined = never. */
   readonly expiresAt: number | undefined;
 }

@@ -1,7 +1,8 @@
-import { createKey, type Key, listKeys, setKeyStatus } from '../accounts/keys.ts';
+import { createKey, type Key, listKeys, type NewLimits, setKeyLimits, setKeyStatus } from '../accounts/keys.ts';
 import { systemClock } from '../base/clock.ts';
-import { formatYuan, parseYuan } from '../base/money.ts';
+import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { groupNames } from '../catalog/recording.ts';
+import { changeLimit } from '../ledger/ledger.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { Failure, print, table } from './output.ts';
 
@@ -12,18 +13,36 @@ interface Options {
 
 const pageSize = 1_000;
 
-interface NewKeyOptions extends Options {
+interface LimitOptions extends Options {
+  readonly limit?: string;
+  readonly dailyLimit?: string;
+  readonly monthlyLimit?: string;
+}
+
+interface NewKeyOptions extends LimitOptions {
   readonly user: string;
   readonly group: string;
   readonly name: string;
   readonly expires?: string;
-  readonly limit?: string;
+}
+
+/** A sum in yuan, as the option says it. */
+function yuanOf(option: string, text: string | undefined): Nano | undefined {
+  const sum = text === undefined ? undefined : parseYuan(text);
+  if (text !== undefined && sum === undefined) throw new Failure(`${option} is a sum in yuan such as 5.00, not '${text}'`);
+  return sum;
+}
+
+function limitsOf(options: LimitOptions): NewLimits {
+  return {
+    limit: yuanOf('--limit', options.limit),
+    dailyLimit: yuanOf('--daily-limit', options.dailyLimit),
+    monthlyLimit: yuanOf('--monthly-limit', options.monthlyLimit),
+  };
 }
 
 export async function create(options: NewKeyOptions, env: Env): Promise<void> {
-  const limit = options.limit === undefined ? undefined : parseYuan(options.limit);
-  if (options.limit !== undefined && limit === undefined)
-    throw new Failure(`--limit is a sum in yuan such as 5.00, not '${options.limit}'`);
+  const { limit, dailyLimit, monthlyLimit } = limitsOf(options);
   const expiresAt = options.expires === undefined ? undefined : Date.parse(options.expires);
   if (expiresAt !== undefined && !(expiresAt > systemClock.now()))
     throw new Failure(`--expires is a time to come such as 2027-01-31, not '${options.expires}'`);
@@ -37,12 +56,25 @@ export async function create(options: NewKeyOptions, env: Env): Promise<void> {
       );
     }
     const made = await database.transact(() =>
-      createKey({ userId: options.user, name: options.name, group: options.group, limit, expiresAt, at: systemClock.now() }),
+      createKey({
+        userId: options.user,
+        name: options.name,
+        group: options.group,
+        limit,
+        dailyLimit,
+        monthlyLimit,
+        expiresAt,
+        at: systemClock.now(),
+      }),
     );
     if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
     print(options.json === true, value, [`${made.secret}`, `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`]);
   });
+}
+
+function shownYuan(amount: Nano | undefined): string {
+  return amount === undefined ? '' : formatYuan(amount);
 }
 
 function shown(key: Key): object {
@@ -53,7 +85,9 @@ function shown(key: Key): object {
     group: key.group,
     key: `${key.prefix}…${key.last4}`,
     status: key.status,
-    limit: key.limit === undefined ? null : formatYuan(key.limit),
+    limit: shownYuan(key.limit) || null,
+    daily_limit: shownYuan(key.dailyLimit) || null,
+    monthly_limit: shownYuan(key.monthlyLimit) || null,
     expires_at: key.expiresAt ?? null,
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt ?? null,
@@ -76,11 +110,15 @@ export async function list(options: Options, env: Env): Promise<void> {
       key.group,
       `${key.prefix}…${key.last4}`,
       key.status,
-      key.limit === undefined ? '' : formatYuan(key.limit),
+      [shownYuan(key.limit), shownYuan(key.dailyLimit), shownYuan(key.monthlyLimit)].join('/').replace(/^\/*$|\/+$/, ''),
       key.expiresAt === undefined ? '' : new Date(key.expiresAt).toISOString(),
       key.name,
     ]);
-    print(options.json === true, keys.map(shown), table(['id', 'user', 'group', 'key', 'status', 'limit', 'expires', 'name'], rows));
+    print(
+      options.json === true,
+      keys.map(shown),
+      table(['id', 'user', 'group', 'key', 'status', 'limit/day/month', 'expires', 'name'], rows),
+    );
   });
 }
 
@@ -89,5 +127,20 @@ export async function disable(id: string, options: Options, env: Env): Promise<v
     const key = await database.transact(() => setKeyStatus(id, 'disabled'));
     if (key === undefined) throw new Failure(`there is no key ${id}; 'key list' shows all`);
     print(options.json === true, shown(key), [`${id} is disabled`]);
+  });
+}
+
+export async function limit(id: string, options: LimitOptions, env: Env): Promise<void> {
+  const limits = limitsOf(options);
+  const changed = Object.entries({ total: limits.limit, day: limits.dailyLimit, month: limits.monthlyLimit });
+  if (changed.every(([, amount]) => amount === undefined)) throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
+  await withDatabase(options, env, async (database) => {
+    const key = await database.transact(() => setKeyLimits(id, limits));
+    if (key === undefined)
+      throw new Failure(
+        `there is no key ${id} that was made with such a limit; 'key list' shows all. A key without one is replaced by a new key`,
+      );
+    for (const [window, amount] of changed) if (amount !== undefined) await changeLimit(database, `key:${id}:${window}`, amount);
+    print(options.json === true, shown(key), [`${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`]);
   });
 }

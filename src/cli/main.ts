@@ -76,7 +76,14 @@ command(key, 'create', 'make a key; it is shown once')
   .option('--name <name>', 'to recognise it by', '')
   .option('--expires <time>', 'such as 2027-01-31 or 2027-01-31T12:00:00Z')
   .option('--limit <yuan>', 'what the key may spend in all')
+  .option('--daily-limit <yuan>', 'what it may spend in a day')
+  .option('--monthly-limit <yuan>', 'what it may spend in a month')
   .action(async (options) => (await import('./key.ts')).create(options, process.env));
+command(key, 'limit <id>', 'change the limits that a key was made with, effective within one second')
+  .option('--limit <yuan>', 'what the key may spend in all')
+  .option('--daily-limit <yuan>', 'what it may spend in a day')
+  .option('--monthly-limit <yuan>', 'what it may spend in a month')
+  .action(async (id: string, options) => (await import('./key.ts')).limit(id, options, process.env));
 command(key, 'list', 'all keys').action(async (options) => (await import('./key.ts')).list(options, process.env));
 command(key, 'disable <id>', 'stop a key, effective within one second').action(async (id: string, options) =>
   (await import('./key.ts')).disable(id, options, process.env),

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../base/clock.ts';
+import { offsetOf } from '../base/period.ts';
 import type { Configuration, ConfigurationResult } from '../catalog/configuration.ts';
 import { environmentConfiguration } from '../catalog/environment.ts';
 import { describeProblems } from '../catalog/problem.ts';
@@ -57,7 +58,15 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     sqliteThread: existsSync(fileURLToPath(sqliteThread)) ? sqliteThread : undefined,
     logLevel: env['TOLLGATE_LOG'] ?? 'info',
     metricsToken: env['TOLLGATE_METRICS_TOKEN'],
+    limits: { utcOffsetMinutes: utcOffset(env) },
   };
+}
+
+function utcOffset(env: Env): number {
+  const text = env['TOLLGATE_UTC_OFFSET'] || '+08:00';
+  const minutes = offsetOf(text);
+  if (minutes === undefined) throw new Failure(`TOLLGATE_UTC_OFFSET is where days begin, such as +08:00, not '${text}'`);
+  return minutes;
 }
 
 async function configurationOf(file: string | undefined, env: Env): Promise<Configuration> {

@@ -48,6 +48,7 @@ export class Exchange implements Running, Watched {
     purse: Purse,
     format: ClientFormat,
     startedAtMs: number,
+    reservedAt: number,
   ) {
     this.parts = parts;
     this.request = request;
@@ -56,7 +57,7 @@ export class Exchange implements Running, Watched {
     this.purse = purse;
     this.format = format;
     this.startedAtMs = startedAtMs;
-    this.reservedAt = parts.clock.now();
+    this.reservedAt = reservedAt;
   }
 
   get moneyWaitMs(): number {

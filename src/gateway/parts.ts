@@ -26,6 +26,8 @@ export interface GatewayLimits {
   readonly keepAliveMs: number;
   /** A client that takes nothing of its stream for so long is gone. */
   readonly stalledMs: number;
+  /** Where the days and months of keys' limits begin: minutes east of Greenwich. */
+  readonly utcOffsetMinutes: number;
   readonly whole: UpstreamTimes;
   readonly stream: UpstreamTimes;
 }
@@ -37,6 +39,7 @@ export const gatewayLimits: GatewayLimits = {
   moneyWaitMs: 1_500,
   keepAliveMs: 15_000,
   stalledMs: 120_000,
+  utcOffsetMinutes: 480,
   // A whole answer of a reasoning model takes minutes before its first byte.
   whole: { firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 },
   stream: { firstByteTimeoutMs: 300_000, idleTimeoutMs: 300_000 },

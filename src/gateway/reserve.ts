@@ -1,12 +1,11 @@
-import type { Principal } from '../accounts/principal.ts';
-import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
-import type { LimitWindow, Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
+import type { Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
 import { type Admitted, countedText, worstCaseOf } from './admit.ts';
 import type { Parts } from './parts.ts';
 import { firstSlice, Purse } from './purse.ts';
 import type { ClientRequest } from './request.ts';
+import { windowsOf } from './windows.ts';
 
 /** An answer shorter than this makes no sense: below it a request is refused for lack of money. */
 const outputTokensMin = 16;
@@ -17,44 +16,53 @@ export interface Reserved {
   /** The admission, its input counted when money was scarce enough to count. */
   readonly admitted: Admitted;
   readonly purse: Purse;
+  /** Wall clock, ms: decides which windows of limits are charged. */
+  readonly at: number;
 }
 
 /** Sets the money aside: from memory in the common case, else by a draw, a call-in or a wait. Throws a Refusal when there is none; `left` when the client went away meanwhile. */
 export async function reserve(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply): Promise<Reserved | 'left'> {
-  const ask = askFor(request, admitted);
+  const at = parts.clock.now();
+  const ask = askFor(parts, request, admitted, at);
   const reservation = parts.till.tryReserve(ask);
-  if (reservation !== undefined) return { admitted, purse: purseOf(request, admitted, reservation) };
-  return reserveSlowly(parts, request, admitted, reply);
+  if (reservation !== undefined) return { admitted, purse: purseOf(request, admitted, reservation), at };
+  return reserveSlowly(parts, request, admitted, reply, at);
 }
 
-async function reserveSlowly(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply): Promise<Reserved | 'left'> {
+async function reserveSlowly(
+  parts: Parts,
+  request: ClientRequest,
+  admitted: Admitted,
+  reply: Reply,
+  at: number,
+): Promise<Reserved | 'left'> {
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
   const sinceMs = parts.clock.monotonicMs();
   try {
-    const got = await parts.till.reserve({ ...askFor(request, admitted), once: true }, leaving.signal);
-    if (got !== 'insufficient') return reserved(got, request, admitted);
+    const got = await parts.till.reserve({ ...askFor(parts, request, admitted, at), once: true }, leaving.signal);
+    if (got !== 'insufficient') return reserved(got, request, admitted, at);
     // The quick estimate is generous. Before anybody waits or is refused for it, the text is counted.
     const counted = await countedText(admitted, request);
     const precise: Admitted = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
-    const again = { ...askFor(request, precise), askedMsAgo: parts.clock.monotonicMs() - sinceMs };
-    return reserved(await parts.till.reserve(again, leaving.signal), request, precise);
+    const again = { ...askFor(parts, request, precise, at), askedMsAgo: parts.clock.monotonicMs() - sinceMs };
+    return reserved(await parts.till.reserve(again, leaving.signal), request, precise, at);
   } finally {
     reply.onLeave(undefined);
   }
 }
 
-function reserved(got: Reservation | ReserveRefusal, request: ClientRequest, admitted: Admitted): Reserved | 'left' {
+function reserved(got: Reservation | ReserveRefusal, request: ClientRequest, admitted: Admitted, at: number): Reserved | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
   if (got === 'unavailable') refuse('unavailable', { why: 'accounts cannot be reached', id: request.id }, unavailableRetryMs);
-  return { admitted, purse: purseOf(request, admitted, got) };
+  return { admitted, purse: purseOf(request, admitted, got), at };
 }
 
-function askFor(request: ClientRequest, admitted: Admitted): ReserveAsk {
+function askFor(parts: Parts, request: ClientRequest, admitted: Admitted, at: number): ReserveAsk {
   return {
     account: request.principal.userId,
-    limits: windowsOf(request.principal),
+    limits: windowsOf(request.principal, at, parts.limits.utcOffsetMinutes),
     want: worstCaseOf(admitted, tokensAtFirst(request, admitted)),
     minimum: worstCaseOf(admitted, Math.min(outputTokensMin, admitted.outputTokens)),
     shape: request.stream ? 'stream' : 'whole',
@@ -67,15 +75,4 @@ function purseOf(request: ClientRequest, admitted: Admitted, reservation: Reserv
 
 function tokensAtFirst(request: ClientRequest, admitted: Admitted): number {
   return request.stream ? firstSlice(admitted.outputTokens) : admitted.outputTokens;
-}
-
-const noWindows: readonly LimitWindow[] = [];
-
-function windowsOf(principal: Principal): readonly LimitWindow[] {
-  return principal.limit === undefined ? noWindows : [totalWindow(principal.keyId, principal.limit)];
-}
-
-/** The window of a key's total limit; its account in the ledger is made by the first draw. */
-export function totalWindow(keyId: string, amount: Nano): LimitWindow {
-  return { id: `key:${keyId}:total`, amount };
 }

@@ -33,7 +33,7 @@ export async function run(parts: Parts, request: ClientRequest, reply: Reply, fo
     format.limitHeaders(admitted.pass, reply);
     const reserved = await reserve(parts, request, admitted, reply);
     if (reserved === 'left') return;
-    const exchange = new Exchange(parts, request, reserved.admitted, reply, reserved.purse, format, startedAtMs);
+    const exchange = new Exchange(parts, request, reserved.admitted, reply, reserved.purse, format, startedAtMs, reserved.at);
     const outcome = await deliver(exchange);
     tokens = outcome.inputTokens + outcome.outputTokens;
     report(exchange, outcome);
@@ -119,7 +119,8 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   if (adapter === undefined) throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
   const plain = exchange.callFor(candidate, request.stream || purse.canGrow());
-  if (!('stream' in adapter)) return { result: await attemptWhole(exchange, adapter, plain, lane), receiver: undefined };
+  if (!('stream' in adapter) || adapter.parts?.(plain) !== undefined)
+    return { result: await attemptWhole(exchange, adapter, plain, lane), receiver: undefined };
   const prepared = prepare(exchange, lane, adapter, plain);
   const call = prepared instanceof Promise ? await prepared : prepared;
   if ('kind' in call) return { result: call, receiver: undefined };

@@ -1,5 +1,6 @@
 import type { Database, Row, Script } from '../storage/database.ts';
 import { integer } from './scripts/read.ts';
+import { wrongWindows } from './windows.ts';
 
 /** A row that should not be: which query found it, and its columns as text. */
 export interface Problem {
@@ -61,6 +62,8 @@ function* prove(): Script<Report> {
     const rows = yield { sql: `${sql} LIMIT ${problemsMaxPerQuery}`, params: [] };
     problems.push(...rows.map((row) => ({ query, row: asText(row) })));
   }
+  const windows = yield* wrongWindows();
+  problems.push(...windows.slice(0, problemsMaxPerQuery).map((row) => ({ query: 'limits', row: asText(row) })));
   const [counted] = yield {
     sql: 'SELECT (SELECT COUNT(*) FROM account) AS accounts, (SELECT COUNT(*) FROM transfer) AS transfers, (SELECT COUNT(*) FROM hold) AS holds',
     params: [],

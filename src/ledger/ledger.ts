@@ -43,6 +43,7 @@ export function freeze(database: Database, account: string, frozen: boolean): Pr
   return database.transact(() => scripts.freeze({ account, frozen }));
 }
 
+/** Of every window of this kind that there is: `key:K:total`, `key:K:day`, `key:K:month`. */
 export function changeLimit(database: Database, id: string, amount: Nano): Promise<void> {
   return database.transact(() => scripts.changeLimit({ id, amount }));
 }

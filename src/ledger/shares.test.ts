@@ -3,8 +3,9 @@ import { forEachDatabase } from '../../test/databases.ts';
 import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/ledger/counter-hall.ts';
 import { seededRandom } from '../base/random.ts';
 import { check } from './check.ts';
-import type { LimitWindow, ReserveAsk } from './contract.ts';
+import type { Charge, LimitWindow, ReserveAsk } from './contract.ts';
 import { balance, changeLimit, freeze } from './ledger.ts';
+import { forgetWindows } from './windows.ts';
 
 /** What a token costs in these tests. */
 const token = 0.000002;
@@ -198,10 +199,24 @@ forEachDatabase((_name, openFresh) => {
     const day = (date: string): LimitWindow[] => [{ id: `key:K:day:${date}`, amount: yuan(0.5) }];
     const before = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-21') }), never)));
     const after = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-22') }), never)));
-    await room.until(Promise.all([before.settle(chargeOf('r1', 0.1)), after.settle(chargeOf('r2', 0.05))]));
+    const reserved = (date: string): Partial<Charge> => ({ record: ['K', Date.parse(date) + 3_600_000, null] });
+    await room.until(
+      Promise.all([before.settle(chargeOf('r1', 0.1, reserved('2026-11-21'))), after.settle(chargeOf('r2', 0.05, reserved('2026-11-22')))]),
+    );
     await isWhole(room);
     const rows = await room.database.query("SELECT id, debits FROM account WHERE kind='limit' ORDER BY id");
     expect(rows.map(({ debits }) => debits)).toEqual([yuan(0.1), yuan(0.05)]);
+    // The proof sees a record that is in another day's window, and a window that is none.
+    await room.database.query("UPDATE usage SET reserved_at=$1 WHERE id='r1'", [Date.parse('2026-11-22')]);
+    await room.database.query("INSERT INTO account (id, kind) VALUES ('key:K:week:2026-11', 'limit')");
+    const { problems } = await check(room.database);
+    expect(problems.map(({ query, row }) => [query, row['id']]).sort()).toEqual([
+      ['limits', 'key:K:day:2026-11-21'],
+      ['limits', 'key:K:day:2026-11-22'],
+      ['limits', 'key:K:week:2026-11'],
+    ]);
+    expect(await forgetWindows(room.database, Date.parse('2026-12-30'))).toBe(0);
+    expect(await forgetWindows(room.database, Date.parse('2027-01-01T12:00Z'))).toBe(1);
   });
 
   test('a frozen account is called in, ends its streams and pays for what was delivered', async () => {

@@ -8,6 +8,8 @@ import type { Database } from '../../src/storage/database.ts';
 export interface KeyWish {
   readonly group?: string;
   readonly limit?: Nano;
+  readonly dailyLimit?: Nano;
+  readonly monthlyLimit?: Nano;
   readonly expiresAt?: number;
 }
 
@@ -31,9 +33,11 @@ export async function newCustomer(
 export async function newTestKey(
   database: Database,
   userId: string,
-  { group = 'default', limit, expiresAt }: KeyWish = {},
+  { group = 'default', limit, expiresAt, ...periodic }: KeyWish = {},
 ): Promise<NewTestKey> {
-  const made = await database.transact(() => createKey({ userId, name: 'test', group, limit, expiresAt, at: systemClock.now() }));
+  const made = await database.transact(() =>
+    createKey({ userId, name: 'test', group, limit, expiresAt, ...periodic, at: systemClock.now() }),
+  );
   if (made === undefined) throw new Error('no such user');
   return { id: made.key.id, secret: made.secret };
 }

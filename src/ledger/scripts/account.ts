@@ -93,7 +93,10 @@ export function* freeze({ account, frozen }: { readonly account: string; readonl
   return rows.length > 0;
 }
 
-/** A limit whose window has been used before is changed; one that has not is made by its first draw. */
+/** Windows that have been used before are changed, those of a day or a month under the id without its date; one that has not is made by its first draw. */
 export function* changeLimit({ id, amount }: { readonly id: string; readonly amount: Nano }): Script<void> {
-  yield { sql: "UPDATE account SET credits=$2, call_in=call_in+1 WHERE id=$1 AND kind='limit'", params: [id, amount] };
+  yield {
+    sql: "UPDATE account SET credits=$2, call_in=call_in+1 WHERE (id=$1 OR substr(id, 1, $4)=$3) AND kind='limit'",
+    params: [id, amount, `${id}:`, id.length + 1],
+  };
 }
