@@ -1,7 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redact, sign } from '../sim/anthropic/thought.ts';
 import { type Sim, startSim } from '../sim/index.ts';
-import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { Refusal } from '../src/base/refusal.ts';
+import type { Adapter, Ask } from '../src/providers/adapter.ts';
+import { cohereChat } from '../src/providers/wire/cohere-chat.ts';
+import { geminiChat } from '../src/providers/wire/gemini.ts';
+import { chatRecordings, type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { chatCall } from './support/chat-call.ts';
 
 /** The simulator was written from the vendors' documents; what was recorded of the vendors themselves says whether they were read rightly. */
 let sim: Sim;
@@ -117,3 +122,47 @@ test.skipIf(recordingsFolder === undefined)('what Anthropic refused is refused i
     expect(said, id).toMatchObject({ type: 'error', error: JSON.parse(reply.toString()).error });
   }
 });
+
+/** What the simulator may refuse of what clients really asked: mistakes of theirs, and what the model cannot do. */
+const theirs =
+  /Logprobs is not enabled|Multiple candidates is not enabled|image content is not supported|combination of response modalities|Corrupted thought signature|data must be specified|number of function response parts|did not have response messages|does not match any tool call|of type 'object'/;
+
+/** One request in so many: enough of each kind, in a few seconds. */
+const share = 3;
+
+describe.skipIf(recordingsFolder === undefined)('what clients asked of any vendor is taken as our adapters write it', () => {
+  const asked = (recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder)).filter(
+    ({ status, request }) => status === 200 && Array.isArray(request?.['messages']),
+  );
+
+  test.each([
+    { adapter: geminiChat, base: '/gemini/v1beta', model: 'gemini-2.5-flash' },
+    { adapter: geminiChat, base: '/gemini/v1beta', model: 'gemini-3-flash-preview' },
+    { adapter: geminiChat, base: '/vertex/v1/publishers/google', model: 'gemini-3.1-pro-preview' },
+    { adapter: cohereChat, base: '/cohere/v2', model: 'command-a-03-2025' },
+    { adapter: cohereChat, base: '/cohere/v2', model: 'command-a-plus-05-2026' },
+  ])('by $model at $base', async ({ adapter, base, model }) => {
+    const headers = { 'x-goog-api-key': 'k', authorization: 'Bearer ya29.sim' };
+    const written = asked
+      .filter((_recording, i) => i % share === 0)
+      .flatMap((recording) => {
+        const ask = askOf(adapter, recording, model);
+        return ask === undefined ? [] : [{ ...recording, url: sim.url + base + ask.path, body: ask.body.toString('utf8') }];
+      });
+    const bodies = new Map(written.map(({ id, body }) => [id, body]));
+    expect(written.length).toBeGreaterThan(200);
+    const all = await refused(written, ({ url, id }) => ({ url, headers, body: bodies.get(id) ?? '' }));
+    expect(all.filter((refusal) => !theirs.test(refusal))).toEqual([]);
+  });
+});
+
+/** Undefined where we refuse it ourselves: the model cannot be told such a thing. */
+function askOf(adapter: Adapter, { request = {} }: Recording, model: string): Ask | undefined {
+  const stream = request['stream'] === true;
+  try {
+    return adapter.ask(chatCall({ ...request }, model, { stream, streamUpstream: stream }));
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
