@@ -262,4 +262,11 @@ describe.each(['haiku', 'nova'])('what %s refuses', (model) => {
   });
 });
 
+test.each(['haiku', 'sonnet'])('tokens of %s are its vendor’s count', async (model) => {
+  const messages = [{ role: 'user' as const, content: 'Hello, who are you?' }];
+  const { input_tokens: counted } = await anthropic.messages.countTokens({ model, messages });
+  expect(sim.requests.at(-1)?.path).toMatch(/count[-_]tokens$/);
+  expect((await anthropic.messages.create({ model, max_tokens: 100, messages })).usage.input_tokens).toBe(counted);
+});
+
 test('after all that the books are right', () => temporary.expectBooks());

@@ -2,6 +2,7 @@ import {
   AccessDeniedException,
   BedrockRuntimeClient,
   type ContentBlock,
+  CountTokensCommand,
   ConverseCommand,
   type ConverseCommandInput,
   ConverseStreamCommand,
@@ -146,6 +147,17 @@ describe('answers', () => {
     const stopped = { messages: said({ text: 'Say one two' }), inferenceConfig: { stopSequences: ['two'] } };
     expect((await ask(nova, stopped)).stopReason).toBe('stop_sequence');
   });
+});
+
+test('tokens are counted for Claude, by its own name, in either format', async () => {
+  const count = (modelId: string) => client.send(new CountTokensCommand({ modelId, input: { converse: { messages } } }));
+  const { inputTokens } = await count('anthropic.claude-sonnet-4-5-20250929-v1:0');
+  expect(inputTokens).toBe((await ask(claude)).usage?.inputTokens);
+  await expect(count(claude)).rejects.toThrow("The provided model doesn't support counting tokens.");
+  const asked = { anthropic_version: 'bedrock-2023-05-31', max_tokens: 1, messages: [{ role: 'user', content: 'Hello, who are you?' }] };
+  const body = Buffer.from(JSON.stringify(asked));
+  const native = new CountTokensCommand({ modelId: 'anthropic.claude-sonnet-4-5-20250929-v1:0', input: { invokeModel: { body } } });
+  expect((await client.send(native)).inputTokens).toBe(inputTokens);
 });
 
 describe('refusals', () => {

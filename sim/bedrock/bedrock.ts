@@ -12,9 +12,10 @@ import { withoutScenarios } from '../scenario.ts';
 import { invoke } from '../vectors/bedrock.ts';
 import { messagesOf } from './converse-messages.ts';
 import { converseComplaint } from './converse-rules.ts';
+import { counted } from './count-tokens.ts';
 import { type Asked, converseBody, converseEvents } from './converse-write.ts';
 import { brokenFrame, exceptionFrame } from './event-frame.ts';
-import { converseModel } from './model.ts';
+import { converseModel, profileComplaint } from './model.ts';
 import { doubtOf, secretAccessKey } from './proof.ts';
 
 const invalid = (message: string): Row => ({ status: 400, type: 'ValidationException', message });
@@ -62,12 +63,14 @@ function take(call: OwnCall): Reply | Asking {
   if (doubt !== undefined) return refuse({ ...blank, kind: 'wrong_key', complaint: doubt });
   const invoked = invoke(call);
   if (invoked !== undefined) return 'message' in invoked ? refuse({ ...blank, complaint: invoked }) : invoked;
-  const [, id, operation] = /^\/model\/([^/]+)\/(converse|converse-stream)$/.exec(call.path) ?? [];
+  const [, id, operation] = /^\/model\/([^/]+)\/(converse|converse-stream|count-tokens)$/.exec(call.path) ?? [];
   if (call.method !== 'POST' || id === undefined) return refuse({ ...blank, kind: 'unknown_url' });
   const named = decodeURIComponent(id);
   const model = withoutScenarios(named);
   const raw = objectIn(call.body);
-  const message = raw === undefined ? 'Unable to parse the request body as JSON.' : converseComplaint(raw, model);
+  if (raw !== undefined && operation === 'count-tokens') return counted(raw, named, (no) => refuse({ ...blank, model, ...no }));
+  const message =
+    raw === undefined ? 'Unable to parse the request body as JSON.' : (profileComplaint(model) ?? converseComplaint(raw, model));
   if (raw === undefined || message !== undefined)
     return refuse({ ...blank, model, complaint: message === undefined ? undefined : { message } });
   const messages = messagesOf(raw, claudeNamed(model).outputMax);

@@ -5,7 +5,7 @@ import { type Json, list, number, object } from '../json.ts';
 import { blockComplaints, only, violated } from './converse-blocks.ts';
 import { messagesOf } from './converse-messages.ts';
 import { choiceComplaints, toolComplaints } from './converse-tools.ts';
-import { type ConverseModel, converseModel, needsProfile } from './model.ts';
+import { type ConverseModel, converseModel } from './model.ts';
 
 const topLevel =
   'messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields additionalModelResponseFieldPaths promptVariables ' +
@@ -18,8 +18,6 @@ const betas = (raw: Json): readonly string[] => list(object(raw['additionalModel
  * 2026-08, recorded refusals, and what others were told).
  */
 export function converseComplaint(raw: Json, id: string): string | undefined {
-  if (needsProfile(id))
-    return `Invocation of model ID ${id} with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.`;
   const model = converseModel(id);
   const own = firstOf(complaints(raw, model));
   if (own !== undefined || model.family !== 'claude') return own;

@@ -60,7 +60,10 @@ export function converseModel(id: string): ConverseModel {
 }
 
 /** Sold through inference profiles only (…/inference-profiles-support.html, 2026-08; recorded). */
-export const needsProfile = (id: string): boolean =>
-  /^(?:deepseek\.r1|anthropic\.claude-(?:3-7|sonnet-[4-9]|opus-[4-9]|haiku-[4-9]|fable|mythos)|amazon\.nova-(?:2|premier)|meta\.llama4)/.test(
-    id,
-  );
+export function profileComplaint(id: string): string | undefined {
+  if (!profiled.test(id)) return undefined;
+  return `Invocation of model ID ${id} with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.`;
+}
+
+const profiled =
+  /^(?:deepseek\.r1|anthropic\.claude-(?:3-7|sonnet-[4-9]|opus-[4-9]|haiku-[4-9]|fable|mythos)|amazon\.nova-(?:2|premier)|meta\.llama4)/;
