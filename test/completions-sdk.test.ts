@@ -110,9 +110,19 @@ describe.each(sold)('$vendor $upstream', (one) => {
     for await (const chunk of stream) expect(chunk).not.toHaveProperty('usage');
   });
 
-  test('several prompts are several texts, or a 400 that names them', async () => {
-    const call = client.completions.create({ model, prompt: ['One', 'Two'], max_tokens: 20 });
-    if (one.manyPrompts) expect((await call).choices.map(({ index }) => index)).toEqual([0, 1]);
+  test('several prompts are several texts, in one answer and one charge', async () => {
+    const answer = await client.completions.create({ model, prompt: ['One', 'Two'], n: 1, echo: true, max_tokens: 400 });
+    expect(answer.choices.map(({ index, text }) => [index, text.slice(0, 3)])).toEqual([
+      [0, 'One'],
+      [1, 'Two'],
+    ]);
+    expect(answer.usage?.total_tokens).toBe((answer.usage?.prompt_tokens ?? 0) + (answer.usage?.completion_tokens ?? 0));
+    expect(sim.requests).toHaveLength(one.manyPrompts ? 1 : 2);
+  });
+
+  test('several prompts are streamed where the vendor does it, and are a 400 elsewhere', async () => {
+    const call = client.completions.create({ model, prompt: ['One', 'Two'], max_tokens: 20, stream: true });
+    if (one.manyPrompts) for await (const chunk of await call) expect(chunk.object).toBe('text_completion');
     else await expect(call).rejects.toMatchObject({ status: 400, param: 'prompt' });
   });
 

@@ -113,6 +113,8 @@ export interface Adapter {
   read(reply: Buffer, contentType: string, call: Call): Answer | Fault;
   stream(call: Call): StreamTranslator;
   collect(call: Call): StreamCollector;
+  /** Where the vendor takes less at a time than clients send: calls that make up this one, all of them whole. Absent, or undefined: this call is one. */
+  readonly parts?: ((call: Call) => Parts | undefined) | undefined;
   /** Whether the bytes of a medium have to be in the request: this vendor does not read such an address itself. Absent: it reads them all. */
   readonly needsBytes?: ((medium: Medium, call: Call) => boolean) | undefined;
   /** The earlier tool calls of a request that came back without what was signed with them. Absent: this vendor signs nothing. */
@@ -126,7 +128,7 @@ export type Inquiry = Pick<Adapter, 'ask' | 'read' | 'fault'>;
 /** A capability that is always answered as a whole. */
 export interface WholeAdapter extends Inquiry {
   /** Where the vendor takes less at a time than clients send: calls that make up this one, and how their answers do. Undefined: this call is one. */
-  readonly parts?: (call: Call) => Parts | undefined;
+  readonly parts?: ((call: Call) => Parts | undefined) | undefined;
 }
 
 export interface Parts {

@@ -2,6 +2,7 @@ import { type Change, editBytes, jsonText } from '../../base/json-edit.ts';
 import { refuse } from '../../base/refusal.ts';
 import type { Adapter, Answer, Call, StreamTranslator } from '../adapter.ts';
 import { askCompletion, type CompletionQuirks, onlyPrompt } from '../wire/openai-completions-ask.ts';
+import { completionParts } from '../wire/openai-completions-parts.ts';
 import { bridgeOver } from './bridge.ts';
 import { completionFrom } from './completions-over-chat-answer.ts';
 import { CompletionEvents } from './completions-over-chat-stream.ts';
@@ -11,13 +12,13 @@ const stream = (call: Call, chat: StreamTranslator): StreamTranslator => new Com
 
 /** `/v1/completions` for models whose vendor speaks chat: the prompt is a user's message, the answer's words are the text (wire-formats §0.3, §1.2). */
 export function completionsOverChat(chat: Adapter): Adapter {
-  return bridgeOver(chat, { toChat: chatCallFrom, answer, stream });
+  return { ...bridgeOver(chat, { toChat: chatCallFrom, answer, stream }), parts: completionParts };
 }
 
 /** For vendors that are asked as `/completions` are, under a path of their own, and answer as chat does. */
 export function completionsAnsweredAsChat(chat: Adapter, quirks: CompletionQuirks): Adapter {
   const toChat = (call: Call): Call => ({ ...call, answerId: chatId(call) });
-  return { ...bridgeOver(chat, { toChat, answer, stream }), ask: (call) => askCompletion(call, quirks) };
+  return { ...bridgeOver(chat, { toChat, answer, stream }), ask: (call) => askCompletion(call, quirks), parts: completionParts };
 }
 
 const chatId = ({ answerId }: Call): string => answerId.replace(/^cmpl-/, 'chatcmpl-');

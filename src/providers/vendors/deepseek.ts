@@ -1,6 +1,7 @@
 import { completionsOverChat } from '../bridges/completions-over-chat.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { asksOneAnswer } from '../wire/openai-completions-ask.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { perCall } from '../wire/per-call.ts';
 import { defineVendor } from '../vendor.ts';
@@ -21,7 +22,7 @@ const bridged = completionsOverChat(chat);
 
 /** Text with a prefix and, if given, a suffix (api-docs.deepseek.com/api/create-completion, 2026-08): in beta, one prompt, one answer, of some models. */
 const betaPath = '/beta/completions';
-const native = openaiCompletions({ path: betaPath, onePrompt: true, faults });
+const native = openaiCompletions({ path: betaPath, onePrompt: true, drop: ['n', 'best_of'], faults });
 const completes = /^deepseek-(?:chat|coder|v4-pro)/;
 
 /** api-docs.deepseek.com/api/create-chat-completion and /quick_start/error_codes, 2026-08. */
@@ -34,9 +35,6 @@ export const deepseek = defineVendor({
   place: (prefix, path) => (path === betaPath && prefix.endsWith('/beta') ? '/completions' : path),
   speaks: {
     chat,
-    completions: perCall(
-      ({ upstreamModel, body }) => (completes.test(upstreamModel) && Number(body['n'] ?? 1) === 1 ? native : bridged),
-      chat.fault,
-    ),
+    completions: perCall((call) => (completes.test(call.upstreamModel) && asksOneAnswer(call) ? native : bridged), chat.fault),
   },
 });

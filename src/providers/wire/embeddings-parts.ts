@@ -1,6 +1,6 @@
 import { editBytes, jsonText } from '../../base/json-edit.ts';
-import { type Measure, measures, type Quantities } from '../../base/quantities.ts';
 import type { Answer, Call, Parts } from '../adapter.ts';
+import { sumOf } from './parts-sum.ts';
 import { rawElements, rawMembers, rawText } from './json.ts';
 import { vectorUsageText } from './vectors.ts';
 
@@ -23,19 +23,10 @@ function joined(answers: readonly Answer[]): Answer {
   const tops = answers.map(({ body }) => rawMembers(body.toString('latin1')));
   for (const top of tops)
     for (const item of rawElements(top.get('data'))) items.push(rawText(rawMembers(item).set('index', String(items.length))));
-  const quantities = sum(answers);
+  const quantities = sumOf(answers);
   const [top = new Map<string, string>()] = tops;
   top.set('data', `[${items.join(',')}]`);
   if (quantities === undefined) top.delete('usage');
   else top.set('usage', vectorUsageText(Object.values(quantities).reduce((total, amount) => total + amount, 0)));
   return { body: Buffer.from(rawText(top), 'latin1'), quantities, upstreamId: answers[0]?.upstreamId, outputText: '' };
-}
-
-function sum(answers: readonly Answer[]): Quantities | undefined {
-  const total: Partial<Record<Measure, number>> = {};
-  for (const { quantities } of answers) {
-    if (quantities === undefined) return undefined;
-    for (const measure of measures) if (quantities[measure] !== undefined) total[measure] = (total[measure] ?? 0) + quantities[measure];
-  }
-  return total;
 }

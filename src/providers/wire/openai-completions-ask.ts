@@ -41,11 +41,15 @@ export function onlyPrompt({ body, publicModel }: Call): string {
   const [first, ...more] = typeof prompt === 'string' ? [prompt] : listOf(prompt);
   if (typeof first !== 'string') refuse('invalid_type', { param: 'prompt', expected: 'a string or an array of strings', got: 'tokens' });
   if (more.length > 0)
-    refuse('invalid_value', { param: 'prompt', why: `the model '${publicModel}' completes one prompt in each request.` });
+    refuse('invalid_value', {
+      param: 'prompt',
+      why: `the model '${publicModel}' completes one prompt at a time while it is streamed, or while the balance is short.`,
+    });
   return first;
 }
 
-/** One answer to one prompt, and nothing told beside it. */
-export function asksPlainly({ body: { n, best_of: bestOf, logprobs } }: Call): boolean {
-  return Number(n ?? 1) === 1 && Number(bestOf ?? 1) === 1 && typeof logprobs !== 'number';
-}
+/** One answer to each prompt. */
+export const asksOneAnswer = ({ body: { n, best_of: bestOf } }: Call): boolean => Number(n ?? 1) === 1 && Number(bestOf ?? 1) === 1;
+
+/** The same, and nothing told beside it. */
+export const asksPlainly = (call: Call): boolean => asksOneAnswer(call) && typeof call.body['logprobs'] !== 'number';

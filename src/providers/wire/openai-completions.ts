@@ -3,6 +3,7 @@ import { faultOf } from './openai-chat-fault.ts';
 import { readCompletion } from './openai-completions-answer.ts';
 import { askCompletion, type CompletionQuirks } from './openai-completions-ask.ts';
 import { CompletionCollector } from './openai-completions-collect.ts';
+import { completionParts } from './openai-completions-parts.ts';
 import { CompletionStream } from './openai-completions-stream.ts';
 
 /** The wire format of OpenAI's text completions (wire-formats §1.2): the client's bytes but for the model and what metering needs. */
@@ -20,6 +21,7 @@ export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
       return collector.meter.fault ?? answer;
     },
     stream,
+    parts: quirks.onePrompt === true ? completionParts : undefined,
     collect: (call) => new CompletionCollector(call, stream),
     fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
   };

@@ -7,6 +7,7 @@ export function perCall(of: (call: Call) => Adapter, fault: Adapter['fault']): A
     read: (reply, contentType, call) => of(call).read(reply, contentType, call),
     stream: (call) => of(call).stream(call),
     collect: (call) => of(call).collect(call),
+    parts: (call) => of(call).parts?.(call),
     needsBytes: (medium, call) => of(call).needsBytes?.(medium, call) ?? false,
     unsigned: (call) => of(call).unsigned?.(call) ?? [],
     fault,
