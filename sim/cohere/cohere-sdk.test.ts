@@ -75,7 +75,7 @@ test('plans its calls, makes them, and reads their results', async () => {
   expect(message.toolCalls?.map((call) => call.function?.arguments)).toEqual(['{"city":"Paris"}', '{"city":"Rome"}']);
   const stream = await gather(await client.chatStream({ model, messages: asked, tools }));
   expect(stream).toMatchObject({ plan: message.toolPlan, arguments: ['{"city":"Paris"}', '{"city":"Rome"}'], finish: 'TOOL_CALL' });
-  const results = (message.toolCalls ?? []).map(({ id = '' }, i) => ({ role: 'tool' as const, toolCallId: id, content: `2${i} degrees` }));
+  const results = (message.toolCalls ?? []).map(({ id }, i) => ({ role: 'tool' as const, toolCallId: id, content: `2${i} degrees` }));
   const { toolCalls = [], toolPlan = '' } = message;
   const told = await client.chat({ model, messages: [...asked, { role: 'assistant', toolCalls, toolPlan }, ...results], tools });
   expect(told.message.content?.[0]).toMatchObject({ text: expect.stringContaining('21 degrees') });
