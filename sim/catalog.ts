@@ -108,6 +108,7 @@ export const demoScenarios: readonly string[] = [
   'sim-402',
   'sim-context',
   'sim-policy',
+  'sim-filtered',
   'sim-hang',
   'sim-hang-after-3',
   'sim-cut-after-3',
