@@ -69,7 +69,7 @@ function report() {
   const share = ((100 * exceptions.length) / rows.length).toFixed(2);
   return `# Recorded traffic
 
-Made by \`npm run recordings\`, which replays ${rows.length.toLocaleString('en')} real exchanges with vendors: what the vendor was asked is what we would ask, what it answered reaches the client with
+Made by \`npm run recordings\`, which replays ${rows.length.toLocaleString('en')} real exchanges with vendors: what the vendor was asked is what we would ask, as far as the client's convention has words for it, and what it answered reaches the client with
 every text, call, thought, reason and count, however a network cuts the stream. Passed of recorded, errors, cut and empty replies included; ${rows.filter(good).length.toLocaleString('en')} pass, ${exceptions.length} (${share} %) are exceptions.
 
 ## By vendor
