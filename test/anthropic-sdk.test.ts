@@ -35,6 +35,10 @@ const models = [
   'grok-4.3',
   'llama-3.3-70b',
   'openai/gpt-oss-120b',
+  'claude-haiku-4-5',
+  'bedrock/claude-4.5',
+  'nova-2-lite',
+  'llama-4-scout',
 ];
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello, who are you?' }];
 const weather: Anthropic.Tool = {
