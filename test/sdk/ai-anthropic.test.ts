@@ -1,0 +1,4 @@
+import { aiAnthropic } from './ai-sdk.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(aiAnthropic);

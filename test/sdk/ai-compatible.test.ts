@@ -1,0 +1,4 @@
+import { aiCompatible } from './ai-sdk.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(aiCompatible);

@@ -1,0 +1,4 @@
+import { aiOpenaiResponses } from './ai-sdk.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(aiOpenaiResponses);

@@ -1,0 +1,4 @@
+import { anthropic } from './anthropic.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(anthropic);

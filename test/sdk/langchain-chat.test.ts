@@ -1,0 +1,4 @@
+import { langchainChat } from './langchain.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(langchainChat);

@@ -1,0 +1,4 @@
+import { langchainResponses } from './langchain.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(langchainResponses);

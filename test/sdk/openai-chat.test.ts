@@ -1,0 +1,4 @@
+import { openaiChat } from './openai-chat.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(openaiChat);

@@ -1,0 +1,4 @@
+import { openaiResponses } from './openai-responses.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(openaiResponses);
