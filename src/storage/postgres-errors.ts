@@ -18,8 +18,11 @@ const kinds: readonly (readonly [prefix: string, kind: DatabaseErrorKind])[] = [
   ['58', 'unknown'], // system errors
 ];
 
+const checkViolation = '23514';
+
 interface ServerError extends Error {
   readonly code: string;
+  readonly constraint?: string;
   readonly severity: string;
 }
 
@@ -39,6 +42,8 @@ export function postgresError(error: unknown, lost: 'unknown' | 'busy'): Databas
   let kind: DatabaseErrorKind = lost;
   if (isServerError(error)) {
     kind = kinds.find(([prefix]) => error.code.startsWith(prefix))?.[1] ?? 'other';
+    // Without a constraint's name it is a partition's: one was attached under the statement, which finds the right one next time.
+    if (error.code === checkViolation && error.constraint === undefined) kind = 'busy';
     if (kind === 'unknown') kind = lost;
   }
   return new DatabaseError(kind, message, { cause: error });

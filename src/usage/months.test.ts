@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { usageMigrations } from './migrations.ts';
-import { makeMonths, monthOf } from './months.ts';
+import { makeMonths, monthAt } from './months.ts';
 import { type UsagePlace, usagePage } from './page.ts';
 import { recordColumns } from './record.ts';
 
@@ -34,8 +34,9 @@ async function partitions(database: Database): Promise<Record<string, number>> {
 }
 
 test('a month begins and ends at midnight in UTC, in every year', () => {
-  expect(monthOf(november, 2)).toEqual({ table: 'usage_2027_01', from: Date.UTC(2027, 0), to: Date.UTC(2027, 1) });
-  expect(monthOf(Date.UTC(2027, 0) - 1)).toEqual({ table: 'usage_2026_12', from: Date.UTC(2026, 11), to: Date.UTC(2027, 0) });
+  const december = { table: 'usage_2026_12', from: Date.UTC(2026, 11), to: Date.UTC(2027, 0) };
+  expect([monthAt(Date.UTC(2026, 11)), monthAt(Date.UTC(2027, 0) - 1)]).toEqual([december, december]);
+  expect(monthAt(december.to).table).toBe('usage_2027_01');
 });
 
 forEachDatabase((_name, openFresh) => {
@@ -99,7 +100,16 @@ onPostgres((_name, openFresh) => {
 
   test('records are written while months are made, by several nodes', async () => {
     const database = await openFresh({ migrations: usageMigrations });
-    const writing = Array.from({ length: 20 }, (_, i) => fill(database, 10, november + i * 86_400_000, 1_000, 3));
+    // A row on its way into the default partition while its month is made finds no place there: that is no fault of its own, and it is sent again.
+    const write = async (i: number): Promise<void> => {
+      try {
+        await fill(database, 10, november + i * 86_400_000, 1_000, 3);
+      } catch (error) {
+        expect(error).toMatchObject({ kind: 'busy' });
+        await write(i);
+      }
+    };
+    const writing = Array.from({ length: 20 }, (_, i) => write(i));
     await Promise.all([...writing, ...[0, 1, 2, 3].map((n) => makeMonths(database, at(november + n)))]);
     await makeMonths(database, at(november));
     expect(await partitions(database)).toEqual({ usage_2026_11: 100, usage_2026_12: 100 });

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { monthOf } from '../base/period.ts';
 import type { Database, Script } from '../storage/database.ts';
 
 /** Months that are there before they begin: whoever is not started for so long finds its records in the default partition, and sorts them then. */
@@ -13,13 +14,10 @@ interface Month {
   readonly to: number;
 }
 
-/** The month, in UTC, `ahead` months after the one in which `at` (wall clock, ms) lies. */
-export function monthOf(at: number, ahead = 0): Month {
-  const first = new Date(at);
-  const [year, month] = [first.getUTCFullYear(), first.getUTCMonth() + ahead];
-  const from = Date.UTC(year, month);
-  const name = new Date(from).toISOString().slice(0, 7).replace('-', '_');
-  return { table: `usage_${name}`, from, to: Date.UTC(year, month + 1) };
+/** The month, in UTC, in which `at` (wall clock, ms) lies. */
+export function monthAt(at: number): Month {
+  const { name, from, to } = monthOf(at, 0);
+  return { table: `usage_${name.slice(0, 'YYYY-MM'.length).replace('-', '_')}`, from, to };
 }
 
 /**
@@ -51,10 +49,8 @@ function* make(now: number): Script<void> {
       FROM usage_default`,
     params: [],
   };
-  const wanted = [
-    ...strays.map((row) => monthOf(Number(row['at']))),
-    ...Array.from({ length: monthsAhead + 1 }, (_, i) => monthOf(now, i)),
-  ];
+  const wanted = [...strays.map((row) => monthAt(Number(row['at']))), monthAt(now)];
+  for (let i = 0; i < monthsAhead; i++) wanted.push(monthAt(wanted.at(-1)?.to ?? now));
   for (const month of wanted) {
     if (made.has(month.table)) continue;
     made.add(month.table);
