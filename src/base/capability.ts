@@ -4,8 +4,14 @@ export const streamed = ['chat', 'messages', 'responses', 'compact', 'completion
 /** The same for what is always answered as a whole: vectors, verdicts, scores. */
 export const whole = ['embeddings', 'moderations', 'rerank'] as const;
 
-export const capabilities = [...streamed, ...whole] as const;
+/** Work that outlives its request: submitted, and asked for until it ends. */
+export const tasks = ['video'] as const;
+
+export const capabilities = [...streamed, ...whole, ...tasks] as const;
 
 export type StreamedCapability = (typeof streamed)[number];
 export type WholeCapability = (typeof whole)[number];
-export type Capability = StreamedCapability | WholeCapability;
+export type TaskCapability = (typeof tasks)[number];
+/** What the request that asks for it answers. */
+export type AnsweredCapability = StreamedCapability | WholeCapability;
+export type Capability = AnsweredCapability | TaskCapability;

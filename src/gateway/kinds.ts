@@ -11,6 +11,7 @@ export const kindsFor: Readonly<Record<Capability, readonly ModelKind[]>> = {
   embeddings: ['embedding'],
   moderations: ['moderation'],
   rerank: ['rerank'],
+  video: ['video'],
 };
 
 /** Where a client that came to the wrong endpoint is sent. */

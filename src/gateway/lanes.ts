@@ -1,7 +1,8 @@
-import type { Capability } from '../base/capability.ts';
+import type { AnsweredCapability, Capability, TaskCapability } from '../base/capability.ts';
 import type { Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
 import type { Adapter, Authorize, Inquiry, Means, Vendor, WholeAdapter } from '../providers/adapter.ts';
+import type { TaskAdapter } from '../providers/task-adapter.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
@@ -14,7 +15,8 @@ export interface Lane {
   readonly authorize: Authorize | undefined;
   /** Who can read again what this vendor signs; undefined where only the same account can. */
   readonly signer: string | undefined;
-  adapter(capability: Capability): Adapter | WholeAdapter | undefined;
+  adapter(capability: AnsweredCapability): Adapter | WholeAdapter | undefined;
+  taskAdapter(capability: TaskCapability): TaskAdapter | undefined;
   /** Where the vendor counts the tokens of such a request. */
   counter(capability: Capability): Inquiry | undefined;
   /** Where an adapter's path lies under this channel's base URL. */
@@ -63,6 +65,7 @@ export class Lanes {
       authorize: vendor.authorizer?.(channel.secret, this.#means),
       signer: vendor.signsForAccount ? undefined : vendor.id,
       adapter: (capability) => adapters[capability],
+      taskAdapter: (capability) => adapters[capability],
       counter: (capability) => counts[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
     };

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
-import type { Capability } from '../base/capability.ts';
+import type { AnsweredCapability } from '../base/capability.ts';
 import type { Medium } from '../providers/adapter.ts';
 
 /** A medium that the client gave by its address, and how its format says the same with the bytes in place. */
@@ -16,7 +16,7 @@ export interface MediaAddress extends Medium {
 export interface ClientRequest {
   readonly id: string;
   readonly principal: Principal;
-  readonly capability: Capability;
+  readonly capability: AnsweredCapability;
   readonly model: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly bytes: Buffer;

@@ -19,6 +19,8 @@ export interface UpstreamTimes {
 }
 
 export interface UpstreamAsk {
+  /** POST, unless said. */
+  readonly method?: 'POST' | 'GET' | 'DELETE';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -142,7 +144,7 @@ export class Upstream {
   post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
     this.#pool.dispatch(
       {
-        method: 'POST',
+        method: ask.method ?? 'POST',
         path: this.prefix + ask.path,
         headers: ask.headers,
         body: ask.body,

@@ -1,6 +1,7 @@
-import type { StreamedCapability, WholeCapability } from '../base/capability.ts';
+import type { StreamedCapability, TaskCapability, WholeCapability } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
+import type { TaskAdapter } from './task-adapter.ts';
 
 /**
  * One client request as an adapter sees it. Read-only: a retry on another channel reuses it.
@@ -44,8 +45,12 @@ export interface Medium {
   readonly name: string | undefined;
 }
 
+export type Method = 'POST' | 'GET' | 'DELETE';
+
 /** What to send: `path` is appended to the channel's base URL. */
 export interface Ask {
+  /** POST, unless said. GET and DELETE have an empty body. */
+  readonly method?: Method;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -137,7 +142,9 @@ export interface Parts {
 }
 
 /** What a vendor can be asked, and how. */
-export type Speaks = Readonly<Partial<Record<StreamedCapability, Adapter> & Record<WholeCapability, WholeAdapter>>>;
+export type Speaks = Readonly<
+  Partial<Record<StreamedCapability, Adapter> & Record<WholeCapability, WholeAdapter> & Record<TaskCapability, TaskAdapter>>
+>;
 
 export function isFault(result: Answer | Fault): result is Fault {
   return 'kind' in result;
@@ -145,7 +152,7 @@ export function isFault(result: Answer | Fault): result is Fault {
 
 /** A request as it is about to leave: its whole address, and all headers but those that prove who we are. */
 export interface Outgoing {
-  readonly method: 'POST';
+  readonly method: Method;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
