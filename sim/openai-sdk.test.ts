@@ -2,6 +2,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from './index.ts';
 
+/** What is not asked through the gateway as well (test/sdk). */
 let sim: Sim;
 let client: OpenAI;
 
@@ -16,16 +17,6 @@ const weather = {
   type: 'function' as const,
   function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
 };
-const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==';
-
-test('chat: the answer repeats the question, and the counts add up', async () => {
-  const { choices, usage } = await client.chat.completions.create({ model: 'gpt-4o', messages: user('How tall is the Matterhorn?') });
-  expect(choices[0]?.message.content).toContain('How tall is the Matterhorn?');
-  expect(choices[0]?.finish_reason).toBe('stop');
-  expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
-  expect(usage?.completion_tokens).toBeGreaterThan(10);
-});
-
 test('the same request gets the same words, another seed other ones', async () => {
   const say = async (seed: number) =>
     (await client.chat.completions.create({ model: 'gpt-4o', messages: user('Why?'), seed })).choices[0]?.message.content;
@@ -64,32 +55,6 @@ describe('streams', () => {
 });
 
 describe('tools', () => {
-  test('one that the prompt is about is called with what the prompt says, and its result is used', async () => {
-    const messages = user('What is the weather in Paris?');
-    const first = (await client.chat.completions.create({ model: 'gpt-4o', messages, tools: [weather] })).choices[0];
-    const call = first?.message.tool_calls?.[0];
-    if (first === undefined || call?.type !== 'function') throw new Error('no call');
-    expect(first).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
-    expect(call.function).toEqual({ name: 'get_weather', arguments: '{"city":"Paris"}' });
-    const result = { role: 'tool' as const, tool_call_id: call.id, content: '21 degrees' };
-    const second = await client.chat.completions.create({
-      model: 'gpt-4o',
-      messages: [...messages, first.message, result],
-      tools: [weather],
-    });
-    expect(second.choices[0]?.message.content).toContain('21 degrees');
-  });
-
-  test('two calls when asked for both, in a stream assembled by the SDK', async () => {
-    const stream = client.chat.completions.stream({
-      model: 'gpt-4o',
-      messages: user('The weather in both Paris and Rome, please'),
-      tools: [weather],
-    });
-    const calls = (await stream.finalChatCompletion()).choices[0]?.message.tool_calls ?? [];
-    expect(calls.map((call) => call.type === 'function' && call.function.arguments)).toEqual(['{"city":"Paris"}', '{"city":"Rome"}']);
-  });
-
   test('are left alone for other questions, forbidden or forced by tool_choice', async () => {
     const finish = async (text: string, tool_choice: 'auto' | 'none' | 'required', parallel_tool_calls = true) =>
       (await client.chat.completions.create({ model: 'gpt-4o', messages: user(text), tools: [weather], tool_choice, parallel_tool_calls }))
@@ -99,30 +64,6 @@ describe('tools', () => {
     expect((await finish('Who are you?', 'required'))?.finish_reason).toBe('tool_calls');
     expect((await finish('The weather in both Paris and Rome', 'auto', false))?.message.tool_calls).toHaveLength(1);
   });
-});
-
-test('vision: the image is decoded', async () => {
-  const content = [
-    { type: 'text' as const, text: 'What is this?' },
-    { type: 'image_url' as const, image_url: { url: png } },
-  ];
-  const { choices } = await client.chat.completions.create({ model: 'gpt-4o', messages: [{ role: 'user', content }] });
-  expect(choices[0]?.message.content).toContain('a PNG image of 3×2 pixels');
-});
-
-test('a JSON schema is satisfied', async () => {
-  const schema = {
-    type: 'object',
-    properties: { name: { type: 'string' }, age: { type: 'integer' } },
-    required: ['name', 'age'],
-    additionalProperties: false,
-  };
-  const { choices } = await client.chat.completions.parse({
-    model: 'gpt-4o',
-    messages: user('Our guest is Ada Lovelace, 36 years old.'),
-    response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } },
-  });
-  expect(choices[0]?.message.parsed).toEqual({ name: 'Ada Lovelace', age: 36 });
 });
 
 test('logprobs come for each token when asked for', async () => {
