@@ -29,14 +29,17 @@ export async function makeMonths(database: Database, clock: Clock): Promise<void
   await database.transact(() => make(clock.now()));
 }
 
-/** The same now and every few hours; a database that is away then is asked again the next time. */
+/** The same now and every few hours. What fails, by a lock that is not to be had for instance, is tried again the next time: records have their place meanwhile. */
 export async function keepMonths(database: Database, clock: Clock): Promise<{ stop(): void }> {
-  await makeMonths(database, clock);
-  const timer = setInterval(() => void makeMonths(database, clock).catch(() => undefined), keepEveryMs).unref();
+  const keep = () => makeMonths(database, clock).catch(() => undefined);
+  await keep();
+  const timer = setInterval(() => void keep(), keepEveryMs).unref();
   return { stop: () => clearInterval(timer) };
 }
 
 function* make(now: number): Script<void> {
+  // Records that have waited long in the default partition take their time to move.
+  yield { sql: 'SET LOCAL statement_timeout = 0', params: [] };
   yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
   const made = new Set(
     (yield {

@@ -105,7 +105,7 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
     async expectBooks() {
       expect(await check(database)).toMatchObject({ ok: true, problems: [] });
       const [counts] = await database.query(
-        `SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT COUNT(*) FROM transfer WHERE code <> 'grant') AS charges`,
+        `SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT COUNT(*) FROM transfer WHERE credit='revenue') AS charges`,
       );
       expect(counts?.['records']).toBe(counts?.['charges']);
     },
