@@ -76,15 +76,16 @@ async function whole(asked: Asked): Promise<Made> {
 }
 
 async function streamed(asked: Asked, hear: Question['hear']): Promise<Made> {
-  let failure: unknown;
+  const failures: Error[] = [];
   const result = streamText({
     ...asked,
     onError: ({ error }) => {
-      failure = error;
+      failures.push(error instanceof Error ? error : new Error(JSON.stringify(error)));
     },
   });
   for await (const piece of result.textStream) hear?.(piece);
   asked.abortSignal?.throwIfAborted();
+  const [failure] = failures;
   if (failure !== undefined) throw failure;
   const { messages } = await result.response;
   return made(

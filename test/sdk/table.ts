@@ -145,22 +145,18 @@ async function failAndBreak({ model, ask }: Cell): Promise<void> {
   if (!model.skills.has('thinks')) expect(heard).not.toBe('');
 }
 
-async function failure(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it succeeded');
+async function failure(promise: Promise<unknown>): Promise<Error> {
+  const ended = await promise.catch((error: unknown) => error);
+  if (ended instanceof Error) return ended;
+  throw new Error(`it succeeded, or failed without an error: ${JSON.stringify(ended)}`);
 }
 
 /** Packages wrap the answer's status in errors of their own. */
-function statusOf(error: unknown): number {
-  if (typeof error !== 'object' || error === null) throw error;
+function statusOf(error: Error): number {
   for (const name of ['status', 'statusCode']) {
     const status: unknown = Reflect.get(error, name);
     if (typeof status === 'number') return status;
   }
-  if (error instanceof Error && error.cause !== undefined) return statusOf(error.cause);
+  if (error.cause instanceof Error) return statusOf(error.cause);
   throw error;
 }
