@@ -64,7 +64,8 @@ export function requiredString(body: Body, param: string): string {
 /** The body as JSON: an object, in UTF-8, said to be JSON. */
 export function parseJson(bytes: unknown, contentType: string | undefined): { readonly body: Body; readonly bytes: Buffer } {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type !== 'application/json' && !type.endsWith('+json')) refuse('wrong_content_type', { got: type === '' ? 'none' : type });
+  if (type !== 'application/json' && !type.endsWith('+json'))
+    refuse('wrong_content_type', { got: type || 'none', expected: 'application/json' });
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) refuse('malformed_json', { why: 'it is empty.' });
   const much = tooMuch(bytes);
   if (much !== undefined) refuse('malformed_json', { why: much });

@@ -23,7 +23,7 @@ export interface Asked {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The bytes that came. */
+  /** The bytes that came; the request itself, unread, where the endpoint wants it so. */
   readonly body: unknown;
   /** What the path's places hold. */
   readonly params: unknown;
@@ -49,6 +49,8 @@ export interface Endpoint {
   readonly path: string;
   /** That of chat, when absent. */
   readonly convention?: Convention;
+  /** `stream`: it reads the body itself, as it arrives. Otherwise the body is there as a whole. */
+  readonly body?: 'stream';
   readonly handle: (visit: Visit) => void | Promise<void>;
 }
 
@@ -88,8 +90,13 @@ export async function openDoor(
     (scope, _options, done) => {
       scope.decorateRequest('visit', null);
       scope.addHook('onRequest', door.enter);
-      for (const { method, path, handle, convention = chatConvention } of endpoints)
-        scope.route({ method, url: path, config: { convention }, handler: (request, reply) => door.serve(request, reply, handle) });
+      routes(scope, door, endpoints, undefined);
+      void scope.register((streamed, _none, ready) => {
+        streamed.removeAllContentTypeParsers();
+        streamed.addContentTypeParser('*', (_request, unread, parsed) => parsed(null, unread));
+        routes(streamed, door, endpoints, 'stream');
+        ready();
+      });
       scope.setNotFoundHandler((request, reply) => door.serve(request, reply, door.unknown));
       scope.setErrorHandler((error, request, reply) => door.broken(error, request, reply));
       done();
@@ -102,6 +109,13 @@ export async function openDoor(
     if (!door.shortcut(request, response)) framework.call(server.server, request, response);
   });
   return door;
+}
+
+/** Those endpoints that take their body in this way. */
+function routes(scope: FastifyInstance, door: Door, endpoints: readonly Endpoint[], way: Endpoint['body']): void {
+  for (const { method, path, handle, body, convention = chatConvention } of endpoints)
+    if (body === way)
+      scope.route({ method, url: path, config: { convention }, handler: (request, reply) => door.serve(request, reply, handle) });
 }
 
 declare module 'fastify' {
@@ -140,14 +154,17 @@ class Door implements OpenDoor {
   shortcut(request: IncomingMessage, response: ServerResponse): boolean {
     const { method = '', url = '', headers } = request;
     const endpoint = method === 'POST' ? this.#exact.get(url) : undefined;
-    if (endpoint === undefined || !tellsLength(request, this.#bodyBytesMax)) return false;
-    const { convention = chatConvention, handle } = endpoint;
+    if (endpoint === undefined) return false;
+    const { convention = chatConvention, handle, body: streamed } = endpoint;
+    if (streamed === undefined && !tellsLength(request, this.#bodyBytesMax)) return false;
     const arrival = this.#arrive({ method, url, headers }, response, convention);
     this.#identify(arrival, nothing, (principal) => {
       const { id, reply } = arrival;
-      collectBody(request, (body) => {
+      const enter = (body: unknown): void => {
         void this.#visit({ id, principal, request: { method, url, headers, body, params: undefined }, reply, convention }, handle);
-      });
+      };
+      if (streamed === undefined) collectBody(request, enter);
+      else enter(request);
     });
     return true;
   }
@@ -292,7 +309,7 @@ function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refusal('request_too_large', { limit });
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return refusal('malformed_json', { why: 'its length is not what content-length says.' });
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type', { got: 'none' });
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type', { got: 'none', expected: 'application/json' });
   return undefined;
 }
 

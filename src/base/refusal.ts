@@ -16,7 +16,8 @@ export const refusals = {
   },
   wrong_endpoint: { ...badRequest, message: "The model '{model}' is of the kind '{kind}': ask it at {endpoint}." },
   malformed_json: { ...badRequest, message: 'We could not parse the JSON body of your request: {why}' },
-  wrong_content_type: { ...badRequest, message: "Unsupported content type '{got}'. Send the body as application/json." },
+  wrong_content_type: { ...badRequest, message: "Unsupported content type '{got}'. Send the body as {expected}." },
+  malformed_form: { ...badRequest, message: 'We could not read the multipart body of your request: {why}' },
   malformed_request: { ...badRequest, message: 'We could not read your request: it is not HTTP as we understand it.' },
   request_timeout: {
     status: 408,

@@ -1,0 +1,169 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { type Refusal, refusal, refuse } from '../base/refusal.ts';
+import type { Spool, Spools } from './spool.ts';
+
+/** What one form may hold. What exceeds it is refused as soon as it is seen. */
+export interface FormLimits {
+  readonly fields: number;
+  readonly fieldBytes: number;
+  readonly files: number;
+  readonly fileBytes: number;
+  readonly bodyBytes: number;
+}
+
+export interface FormFile {
+  /** The name of its field. */
+  readonly field: string;
+  /** As the client calls it, without folders. */
+  readonly filename: string;
+  /** As the client calls it: nobody has looked inside. */
+  readonly type: string;
+  readonly content: Spool;
+}
+
+/** A form that has arrived as a whole, in the order in which it was sent. */
+export interface Form {
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly files: readonly FormFile[];
+  /** Has to be called when nobody needs its files any more. */
+  discard(): void;
+}
+
+type Parser = InstanceType<typeof Busboy>;
+
+/** The head of one part: a name, a file's name and a type. */
+const headBytesMax = 4_096;
+const headLinesMax = 16;
+
+export const isForm = (headers: IncomingHttpHeaders): boolean => /^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '');
+
+/**
+ * Reads a `multipart/form-data` body as it arrives; its files go into spools, whatever they are called. `left`: the client went away.
+ * Throws the Refusal that says what is wrong, and then nothing is kept.
+ */
+export async function readForm(body: unknown, headers: IncomingHttpHeaders, limits: FormLimits, spools: Spools): Promise<Form | 'left'> {
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > limits.bodyBytes) refuse('request_too_large', { limit: limits.bodyBytes });
+  return new FormReading(body instanceof Readable ? body : Readable.from([]), parserOf(headers, limits), limits, spools).result;
+}
+
+function parserOf(headers: IncomingHttpHeaders, limits: FormLimits): Parser {
+  const contentType = headers['content-type'] ?? '';
+  if (!isForm(headers))
+    refuse('wrong_content_type', { got: contentType.split(';', 1)[0] || 'none', expected: 'multipart/form-data with a boundary' });
+  const { fields, fieldBytes, files, fileBytes } = limits;
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      limits: {
+        fields,
+        fieldSize: fieldBytes,
+        files,
+        fileSize: fileBytes,
+        parts: fields + files,
+        headerPairs: headLinesMax,
+        headerSize: headBytesMax,
+      },
+    });
+  } catch (error) {
+    refuse('malformed_form', { why: whyOf(error) });
+  }
+}
+
+class FormReading {
+  readonly result: Promise<Form | 'left'>;
+  readonly #body: Readable;
+  readonly #parser: Parser;
+  readonly #limits: FormLimits;
+  readonly #spools: Spools;
+  readonly #fields: [string, string][] = [];
+  readonly #files: FormFile[] = [];
+  readonly #spooling: Promise<void>[] = [];
+  #bytes = 0;
+  #over = false;
+  #resolve: (form: Form | 'left') => void = () => {};
+  #reject: (why: unknown) => void = () => {};
+
+  constructor(body: Readable, parser: Parser, limits: FormLimits, spools: Spools) {
+    this.#body = body;
+    this.#parser = parser;
+    this.#limits = limits;
+    this.#spools = spools;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    const tooMany = (what: string, most: number) => () =>
+      this.#refuse(refusal('malformed_form', { why: `it has more than ${most} ${what}.` }));
+    parser
+      .on('field', (name, value, nameCut, valueCut) => this.#field(name, value, nameCut || valueCut))
+      .on('file', (field, stream, filename, _encoding, type) => this.#file(field, stream, filename ?? '', type))
+      .on('fieldsLimit', tooMany('fields', limits.fields))
+      .on('filesLimit', tooMany('files', limits.files))
+      .on('partsLimit', tooMany('parts', limits.fields + limits.files))
+      .on('error', (error) => this.#refuse(refusal('malformed_form', { why: `${whyOf(error)}.` })))
+      .on('finish', () => void this.#finish());
+    body.on('data', this.#count).on('error', this.#left).on('close', this.#left).pipe(parser);
+  }
+
+  readonly #count = (piece: Buffer): void => {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#limits.bodyBytes) this.#refuse(refusal('request_too_large', { limit: this.#limits.bodyBytes }));
+  };
+
+  readonly #left = (): void => {
+    if (!this.#body.readableEnded) this.#stop(() => this.#resolve('left'));
+  };
+
+  #field(name: string | undefined, value: string, cut: boolean): void {
+    if (name === undefined) return;
+    if (cut) return this.#refuse(tooLarge(name, this.#limits.fieldBytes));
+    this.#fields.push([name, value]);
+  }
+
+  #file(field: string | undefined, stream: BusboyFileStream, filename: string, type: string): void {
+    const content = this.#spools.open();
+    this.#files.push({ field: field ?? '', filename, type, content });
+    stream.on('limit', () => this.#refuse(tooLarge(field ?? '', this.#limits.fileBytes)));
+    this.#spooling.push(spool(stream, content).catch((error: unknown) => this.#refuse(error)));
+  }
+
+  #refuse(why: unknown): void {
+    this.#stop(() => this.#reject(why));
+  }
+
+  /** What is still coming is read and forgotten, so that the client hears the answer. */
+  #stop(say: () => void): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#body.unpipe(this.#parser);
+    this.#body.off('data', this.#count).resume();
+    this.#discard();
+    say();
+  }
+
+  async #finish(): Promise<void> {
+    await Promise.all(this.#spooling);
+    if (this.#over) return;
+    this.#over = true;
+    this.#resolve({ fields: this.#fields, files: this.#files, discard: () => this.#discard() });
+  }
+
+  #discard(): void {
+    for (const { content } of this.#files) content.remove();
+  }
+}
+
+async function spool(stream: BusboyFileStream, content: Spool): Promise<void> {
+  try {
+    for await (const piece of stream) await content.write(piece);
+  } catch (error) {
+    throw error instanceof Error && 'refusal' in error ? error : refusal('malformed_form', { why: `${whyOf(error)}.` });
+  }
+}
+
+const tooLarge = (param: string, bytes: number): Refusal => refusal('invalid_value', { param, why: `it is larger than ${bytes} bytes.` });
+
+const whyOf = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 200) : 'it is no form');
