@@ -65,6 +65,9 @@ describe('thinking', () => {
     expect(sent(body, 'claude-sonnet-4-5')).toMatchObject({ tool_choice: { type: 'any' } });
     expect(sent(body, 'claude-sonnet-4-5')['thinking']).toBeUndefined();
     expect(sent(body, 'claude-sonnet-5')).toMatchObject({ tool_choice: { type: 'any' }, thinking: { type: 'disabled' } });
+    // Who cannot stop thinking is not asked to.
+    expect(sent(body, 'claude-fable-5')).toMatchObject({ tool_choice: { type: 'any' }, output_config: { effort: 'high' } });
+    expect(sent(body, 'claude-fable-5')['thinking']).toBeUndefined();
   });
 
   it('goes on only with its own signed thoughts', () => {

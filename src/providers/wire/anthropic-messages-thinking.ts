@@ -56,6 +56,8 @@ export function thinkingFor(
   if (forced && traits.rest === 'disabled') return { thinking: { type: 'disabled' }, on: false };
   if (!wish) return { on: false };
   if (wish.effort === 'none') return atRest(traits);
+  // Who always thinks does so beside a forced call, but may not be asked to ("Thinking may not be enabled when tool_choice forces tool use.").
+  if (forced) return { effort: effortOf(wish.effort, traits), on: false };
   const display = traits.silent ? { display: 'summarized' } : {};
   return { thinking: { type: 'adaptive', ...display }, effort: effortOf(wish.effort, traits), on: true };
 }

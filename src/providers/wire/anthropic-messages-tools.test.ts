@@ -24,6 +24,27 @@ describe('tools', () => {
     expect(tool_choice).toBeUndefined();
   });
 
+  it('says of a root that may be several what they are, because it has to be one', () => {
+    const branch = (name: string) => ({ properties: { [name]: { type: 'string' } }, required: [name] });
+    const parameters = { type: 'object', description: 'Where.', anyOf: [branch('city'), branch('code')] };
+    const { tools } = sent({ tools: [tool('weather', { parameters })] });
+    expect(tools).toEqual([
+      {
+        name: 'weather',
+        input_schema: {
+          type: 'object',
+          properties: { city: { type: 'string' }, code: { type: 'string' } },
+          description: expect.stringMatching(/^Where\. Valid by \{"anyOf":/),
+        },
+      },
+    ]);
+  });
+
+  it('closes the root of a strict tool without parameters', () => {
+    const { tools } = sent({ tools: [{ type: 'function', function: { name: 'now', strict: true } }] });
+    expect(tools).toMatchObject([{ strict: true, input_schema: { type: 'object', additionalProperties: false } }]);
+  });
+
   it.each([
     ['auto', {}, { type: 'auto' }],
     ['none', {}, { type: 'none' }],

@@ -103,15 +103,32 @@ function writeTool(tool: Tool, strict: boolean): JsonObject {
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    // The root must say that it is an object (recorded: "input_schema.type: Field required").
-    input_schema: rooted(compiled ? compiledSchema(schema) : schema),
+    input_schema: compiled ? compiledSchema(rooted(schema)) : rooted(schema),
     ...(compiled ? { strict: true } : {}),
     ...(cache ? { cache_control: cache } : {}),
   };
 }
 
-const rooted = (schema: JsonObject): JsonObject =>
-  schema['type'] === 'object' ? schema : { ...schema, type: 'object', properties: objectOf(schema['properties']) ?? {} };
+const combiners = ['oneOf', 'anyOf', 'allOf'] as const;
+
+/**
+ * The root must say that it is an object (recorded: "input_schema.type: Field required"), and may not be one of several ("input_schema does not
+ * support oneOf, allOf, or anyOf at the top level"): it takes the members of all of them then, and its description says what they were.
+ */
+function rooted(schema: JsonObject): JsonObject {
+  if (combiners.every((name) => schema[name] === undefined))
+    return schema['type'] === 'object' ? schema : { ...schema, type: 'object', properties: objectOf(schema['properties']) ?? {} };
+  const { oneOf, anyOf, allOf, ...rest } = schema;
+  const all: JsonObject[] = [oneOf, anyOf, allOf].flatMap((branches) => listOf(branches).filter(isObject));
+  const properties = Object.assign({}, ...all.map((branch) => objectOf(branch['properties'])), objectOf(schema['properties']));
+  const told = JSON.stringify({ oneOf, anyOf, allOf });
+  return {
+    ...rest,
+    type: 'object',
+    properties,
+    description: [textOf(schema['description']), `Valid by ${told}.`].filter(Boolean).join(' '),
+  };
+}
 
 /** `tool_choice` as the convention has it; a list of allowed tools leaves the others away. */
 function choiceOf(value: unknown): { choice: Choice; allowed?: ReadonlySet<string> } {
