@@ -2,8 +2,8 @@ import { vectorChannelLines, vectorModelLines } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
 
 /**
- * What a model may be able to do. `forced`: be made to call a tool. `thinks`: tell its thoughts when it is asked to think, if it is `shy` only when
- * it is asked for them as well. `sums-up`: tell on /responses what they were about.
+ * What a model may be able to do. `forced`: be made to call a tool. `thinks`: tell its thoughts when it is asked to think.
+ * `sums-up`: tell on /responses what they were about.
  */
 export type Skill = (typeof skills)[number];
 
@@ -57,7 +57,7 @@ const table = `
   gemma-3-4b            llamacpp    google    gemma-3-4b-it               131072    8192   0.1   0.1      0.1  image
   claude-haiku-4-5      anthropic   anthropic =                           200000   64000   7.1   0.71    35.5  image thinks
   claude-opus-4-8       anthropic   anthropic =                          1000000  128000  35.5   3.55   177.5  image thinks
-  opus-5.5              anthropic   anthropic claude-opus-5-5            1000000  128000  35.5   3.55   177.5  image thinks shy
+  opus-5.5              anthropic   anthropic claude-opus-5-5            1000000  128000  35.5   3.55   177.5  image thinks
   bedrock/claude-4.5    bedrock     anthropic us.anthropic.claude-sonnet-4-5-20250929-v1:0 200000 64000 21.3 2.13 106.5 image thinks
   nova-lite             bedrock     amazon    us.amazon.nova-lite-v1:0    300000   10000   0.426 0.1065   1.704 image
   nova-2-lite           bedrock     amazon    us.amazon.nova-2-lite-v1:0 1000000   65536   2.13  0.5325  17.75 image thinks
@@ -71,7 +71,7 @@ const table = `
   command-a-plus        cohere      cohere    command-a-plus-05-2026      256000   32000  17.75 17.75    71    image thinks
 `;
 
-const skills = ['image', 'tools', 'forced', 'schema', 'thinks', 'shy', 'sums-up'] as const;
+const skills = ['image', 'tools', 'forced', 'schema', 'thinks', 'sums-up'] as const;
 const usual: readonly Skill[] = ['tools', 'forced', 'schema'];
 
 export const models: readonly SimModel[] = table.trim().split('\n').map(readRow);

@@ -23,7 +23,6 @@ export const aiOpenaiResponses = aiSdk((gatewayUrl, key) => openai(gatewayUrl, k
 export const aiAnthropic = aiSdk((gatewayUrl, apiKey) => createAnthropic({ baseURL: `${gatewayUrl}/v1`, apiKey }), {
   hearsThoughts: true,
   schemaNeeds: ['tools', 'forced'],
-  asksToSee: false,
 });
 
 /** How each provider is told to think. */
@@ -34,7 +33,7 @@ const thinking = {
 };
 
 type Traits = Omit<Sdk, 'ask' | 'finishes'>;
-const usual: Traits = { hearsThoughts: false, asksForSummaries: false, schemaNeeds: ['schema'], asksToSee: true };
+const usual: Traits = { hearsThoughts: false, asksForSummaries: false, schemaNeeds: ['schema'] };
 
 function aiSdk(provider: Provider, traits: Partial<Traits>): OpenSdk {
   return (gatewayUrl, key) => {

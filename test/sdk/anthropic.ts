@@ -32,7 +32,6 @@ export const anthropic: OpenSdk = (gatewayUrl, apiKey) => {
     hearsThoughts: true,
     asksForSummaries: false,
     schemaNeeds: ['schema'],
-    asksToSee: true,
     ask: (question) => go(question, firstMessages(question)),
   };
 };

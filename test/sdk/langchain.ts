@@ -46,7 +46,6 @@ function langchain(useResponsesApi: boolean): OpenSdk {
       hearsThoughts: false,
       asksForSummaries: useResponsesApi,
       schemaNeeds: ['schema'],
-      asksToSee: true,
       ask: (question) => go(question, [firstMessage(question)]),
     };
   };

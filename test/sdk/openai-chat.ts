@@ -39,7 +39,6 @@ export const openaiChat: OpenSdk = (gatewayUrl, apiKey) => {
     hearsThoughts: true,
     asksForSummaries: false,
     schemaNeeds: ['schema'],
-    asksToSee: true,
     ask: (question) => go(question, firstMessages(question)),
   };
 };

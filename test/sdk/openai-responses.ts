@@ -40,7 +40,6 @@ export const openaiResponses: OpenSdk = (gatewayUrl, apiKey) => {
     hearsThoughts: true,
     asksForSummaries: true,
     schemaNeeds: ['schema'],
-    asksToSee: true,
     ask: (question) => go(question, firstInput(question), null),
   };
 };

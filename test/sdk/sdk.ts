@@ -36,8 +36,6 @@ export interface Sdk {
   readonly hearsThoughts: boolean;
   /** Its endpoint has summaries of thoughts that are kept secret themselves. */
   readonly asksForSummaries: boolean;
-  /** It asks for the thoughts of models that keep them to themselves. */
-  readonly asksToSee: boolean;
   /** What it needs of a model that is to follow a schema; some make a tool of it that has to be called. */
   readonly schemaNeeds: readonly Skill[];
 }

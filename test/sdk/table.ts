@@ -115,8 +115,7 @@ async function followSchema({ ask }: Cell): Promise<void> {
 }
 
 async function think({ sdk, model, ask, expectDone }: Cell): Promise<void> {
-  const tells =
-    (model.skills.has('thinks') && (sdk.asksToSee || !model.skills.has('shy'))) || (sdk.asksForSummaries && model.skills.has('sums-up'));
+  const tells = model.skills.has('thinks') || (sdk.asksForSummaries && model.skills.has('sums-up'));
   for (const stream of [false, true]) {
     const told = await ask({ think: true, stream });
     expectDone(told);
