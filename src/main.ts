@@ -24,20 +24,26 @@ import { tillMetrics } from './ledger/stats.ts';
 import { openTill } from './ledger/till.ts';
 import { forgetWindows } from './ledger/windows.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
+import { Addresses } from './media/addresses.ts';
+import { Copies } from './media/copies.ts';
 import { Downloads } from './media/downloads.ts';
-import { mediaLimits } from './media/limits.ts';
+import type { Files } from './media/files.ts';
+import { fileLimits, mediaLimits } from './media/limits.ts';
+import { openFiles } from './media/stored-files.ts';
 import { migrations } from './migrations.ts';
 import { vendors } from './providers/index.ts';
 import { expireHourly } from './recall/expiry.ts';
 import { openResponseMemory } from './recall/responses.ts';
 import { openSignatureMemory } from './recall/signatures.ts';
 import { Health } from './routing/health.ts';
+import type { Blobs } from './storage/blobs.ts';
 import { watchChanges } from './storage/changes.ts';
 import type { Database } from './storage/database.ts';
+import { openFolderBlobs } from './storage/folder-blobs.ts';
 import { migrate } from './storage/migrate.ts';
 import { open } from './storage/open.ts';
 import { holdSole, type Sole } from './storage/sole.ts';
-import { openSealer } from './storage/seal.ts';
+import { openSealer, type Sealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
@@ -50,6 +56,10 @@ export const serves: Serves = (vendor, kind) => speaksOf(kind, vendors.get(vendo
 export interface GatewayOptions {
   readonly databaseUrl: string;
   readonly masterKey: Buffer;
+  /** The folder of generated files. */
+  readonly mediaUrl: string;
+  /** How clients reach the gateway, without `/` at its end; undefined: as each of them does. */
+  readonly publicUrl: string | undefined;
   /** Recorded before anything is served; undefined: what the database holds is sold. */
   readonly configuration: Configuration | undefined;
   readonly host: string;
@@ -85,14 +95,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
-  const memory = openResponseMemory(database, systemClock);
-  const submissions = new Submissions(database, systemClock);
+  const blobs = openFolderBlobs(options.mediaUrl);
+  const files = filesOn(database, blobs, sealer, options);
+  const { memory, submissions, signatures } = memoriesOn(database, sealer);
   if (sole !== undefined) await submissions.release();
-  const signatures = openSignatureMemory(database, systemClock, sealer);
-  const expiring = [
-    expireHourly([memory, submissions, signatures, { expire: () => forgetWindows(database, systemClock.now()) }]),
-    await keepMonths(database, systemClock),
-  ];
+  const windows = { expire: () => forgetWindows(database, systemClock.now()) };
+  const expiring = [expireHourly([memory, submissions, signatures, files, windows]), await keepMonths(database, systemClock)];
   const till = await tillOn(database, log);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
@@ -117,6 +125,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     watch,
     lanes,
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
+    files,
     signatures,
     catalog: () => snapshot,
     access: (line) => {
@@ -138,12 +147,25 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     for (const each of expiring) each.stop();
     await keyring.close();
     await lanes.close();
+    await blobs.close();
     await database.close();
     sole?.release();
     log.flush();
   };
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
+}
+
+const memoriesOn = (database: Database, sealer: Sealer) => ({
+  memory: openResponseMemory(database, systemClock),
+  submissions: new Submissions(database, systemClock),
+  signatures: openSignatureMemory(database, systemClock, sealer),
+});
+
+function filesOn(database: Database, blobs: Blobs, sealer: Sealer, { configuration, publicUrl }: GatewayOptions): Files {
+  const limits = fileLimits;
+  const addresses = new Addresses(sealer.key('addresses of files'), publicUrl);
+  return openFiles({ database, blobs, clock: systemClock, addresses, copies: new Copies(limits, configuration?.media), limits });
 }
 
 const tillOn = (db: Database, log: Log): ReturnType<typeof openTill> =>

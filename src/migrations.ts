@@ -3,6 +3,7 @@ import { catalogMigrations } from './catalog/migrations.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
 import { recallMigrations } from './recall/migrations.ts';
+import { mediaMigrations } from './media/migrations.ts';
 import type { Migration } from './storage/database.ts';
 import { usageMigrations } from './usage/migrations.ts';
 
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   ...catalogMigrations,
   ...usageMigrations,
   ...recallMigrations,
+  ...mediaMigrations,
 ];

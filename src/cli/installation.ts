@@ -13,6 +13,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export interface Installation {
   readonly dataFolder: string;
   readonly databaseUrl: string;
+  /** Where generated files are kept. */
+  readonly mediaUrl: string;
   readonly env: Env;
 }
 
@@ -23,8 +25,9 @@ export function findInstallation(data: string | undefined, env: Env): Installati
   const databaseUrl = env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`;
   if (!/^(?:sqlite:|postgres(?:ql)?:\/\/)/.test(databaseUrl))
     throw new Failure('DATABASE_URL is the address of a PostgreSQL database such as postgres://user:password@host/name');
+  const mediaUrl = env['MEDIA_URL'] || join(dataFolder, 'media');
   mkdirSync(dataFolder, { recursive: true });
-  return { dataFolder, databaseUrl, env };
+  return { dataFolder, databaseUrl, mediaUrl, env };
 }
 
 /** A command that only reads must not make an empty database and praise it: a mistyped folder is told. */

@@ -48,9 +48,11 @@ export async function start(options: ServeOptions, env: Env): Promise<void> {
 }
 
 export async function gatewayOptions(options: ServeOptions, configuration: Configuration | undefined, env: Env): Promise<GatewayOptions> {
-  const { dataFolder, databaseUrl } = findInstallation(options.data, env);
+  const { dataFolder, databaseUrl, mediaUrl } = findInstallation(options.data, env);
   return {
     databaseUrl,
+    mediaUrl,
+    publicUrl: publicUrl(env),
     masterKey: await loadMasterKey(dataFolder, env),
     configuration,
     host: options.host,
@@ -60,6 +62,12 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     metricsToken: env['TOLLGATE_METRICS_TOKEN'],
     limits: { utcOffsetMinutes: utcOffset(env) },
   };
+}
+
+function publicUrl(env: Env): string | undefined {
+  const text = env['PUBLIC_URL'] || undefined;
+  if (text === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text)) return text?.replace(/\/+$/, '');
+  throw new Failure(`PUBLIC_URL is how clients reach the gateway, such as https://ai.example.com, not '${text}'`);
 }
 
 function utcOffset(env: Env): number {

@@ -5,6 +5,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { UpstreamTimes } from '../http/upstream.ts';
 import type { Till } from '../ledger/contract.ts';
 import type { Downloads } from '../media/downloads.ts';
+import type { Files } from '../media/files.ts';
 import type { Limiter } from '../limits/contract.ts';
 import type { SignatureMemory } from '../recall/signatures.ts';
 import type { Health } from '../routing/health.ts';
@@ -58,6 +59,7 @@ export interface Parts {
   readonly catalog: () => Snapshot;
   readonly lanes: Lanes;
   readonly downloads: Downloads;
+  readonly files: Files;
   readonly signatures: SignatureMemory;
   readonly access: (line: AccessLine) => void;
 }

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, request } from 'undici';
 import type { MediaLimits } from './limits.ts';
 import { type Hosts, openHosts } from './public-hosts.ts';
 
@@ -23,11 +23,19 @@ interface Fetched {
   readonly path: string;
 }
 
+/** What an address is asked with, and what becomes of its bytes. `length`: how many there will be, where that is told. */
+interface Fetch<T> {
+  readonly signal: AbortSignal;
+  /** Sent to the first address's origin alone. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly take: (body: AsyncIterable<Buffer>, length: number | undefined, url: URL) => Promise<T>;
+}
+
 /** One text for a name that does not exist and one that leads inside: which of the two is nobody's business outside. */
 const notPublic = 'its host was not found, or is not on the public internet.';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
-const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' } as const;
+const usualHeaders = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' } as const;
 /** Below this, only the ports of the web: mail and the like would take a request for something else. */
 const freePorts = 1024;
 
@@ -46,36 +54,47 @@ export class Fetcher {
     this.#resolve = resolve;
   }
 
-  async fetch(text: string, signal: AbortSignal, budget: Budget): Promise<Fetched> {
-    let url = parsed(text);
+  /** All bytes of the address, within what is left for the request. */
+  fetch(text: string, signal: AbortSignal, budget: Budget): Promise<Fetched> {
+    return this.open(text, {
+      signal,
+      take: async (body, length, { pathname: path }) => ({ bytes: await this.#read(body, length, budget), path }),
+    });
+  }
+
+  /** What `take` makes of the bytes, which it gets as they come. `home`: an origin that may be private, whatever it resolves to. */
+  async open<T>(text: string, fetch: Fetch<T>, home?: string): Promise<T> {
+    const first = parsed(text);
+    let url = first;
     for (let hops = 0; ; hops++) {
-      const got = await this.#get(url, signal, budget);
-      if (Buffer.isBuffer(got)) return { bytes: got, path: url.pathname };
+      const headers = url.origin === first.origin ? { ...usualHeaders, ...fetch.headers } : usualHeaders;
+      const got = await this.#get(url, { ...fetch, headers }, home);
+      if ('value' in got) return got.value;
       if (hops === this.#limits.redirectsMax) throw new NotHad(`it redirects more than ${hops} times.`);
-      url = parsed(got, url);
+      url = parsed(got.location, url);
     }
   }
 
-  /** The bytes, or where they are said to be. */
-  async #get(url: URL, signal: AbortSignal, budget: Budget): Promise<Buffer | string> {
-    const addresses = await untilAborted(this.#addressesOf(url), signal);
+  async #get<T>(url: URL, { signal, headers, take }: Fetch<T>, home: string | undefined): Promise<{ value: T } | { location: string }> {
+    const addresses = await untilAborted(this.#addressesOf(url, url.origin === home), signal);
     const { idleMs } = this.#limits;
     const agent = new Agent({ connect: { lookup: pinned(addresses), timeout: idleMs }, headersTimeout: idleMs, bodyTimeout: idleMs });
     try {
-      const reply = await request(url, { dispatcher: agent, headers, signal });
+      const reply = await request(url, { dispatcher: agent, headers: { ...headers }, signal });
       reply.body.on('error', () => {});
-      const { location } = reply.headers;
-      if (redirects.has(reply.statusCode) && typeof location === 'string') return location;
+      const { location, 'content-encoding': coding, 'content-length': length } = reply.headers;
+      if (redirects.has(reply.statusCode) && typeof location === 'string') return { location };
       if (reply.statusCode !== 200) throw new NotHad(`its host answered ${reply.statusCode}.`);
-      return await this.#read(reply, budget);
+      if (coding !== undefined && coding !== 'identity') throw new NotHad('its host compressed it unasked.');
+      return { value: await take(reply.body, length === undefined ? undefined : Number(length), url) };
     } finally {
       await agent.destroy();
     }
   }
 
-  async #addressesOf(url: URL): Promise<readonly string[]> {
+  async #addressesOf(url: URL, trusted: boolean): Promise<readonly string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    if (this.#hosts.named(host)) return isIP(host) === 0 ? this.#resolved(host) : [host];
+    if (trusted || this.#hosts.named(host)) return isIP(host) === 0 ? this.#resolved(host) : [host];
     const port = Number(url.port || 443);
     const addresses = isIP(host) === 0 ? await this.#resolved(host) : [host];
     if (addresses.length === 0 || !addresses.every((address) => this.#hosts.reachable(address))) throw new NotHad(notPublic);
@@ -91,16 +110,13 @@ export class Fetcher {
     }
   }
 
-  async #read({ headers: told, body }: Dispatcher.ResponseData, budget: Budget): Promise<Buffer> {
-    const coding = told['content-encoding'];
-    if (coding !== undefined && coding !== 'identity') throw new NotHad('its host compressed it unasked.');
+  async #read(body: AsyncIterable<Buffer>, length: number | undefined, budget: Budget): Promise<Buffer> {
     const { fileBytesMax, requestBytesMax } = this.#limits;
     const tooLarge = new NotHad(`it is larger than ${fileBytesMax} bytes.`);
-    if (Number(told['content-length']) > fileBytesMax) throw tooLarge;
+    if (length !== undefined && length > fileBytesMax) throw tooLarge;
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of body) {
-      if (!Buffer.isBuffer(piece)) continue;
       bytes += piece.length;
       budget.bytes -= piece.length;
       if (bytes > fileBytesMax) throw tooLarge;

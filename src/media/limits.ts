@@ -28,3 +28,30 @@ export const mediaLimits: MediaLimits = {
   atOnceMax: 16,
   allowPrivate: [],
 };
+
+/** Limits of what is kept for clients; docs/reference/config.md lists them under `settings.media`, where their names begin with `kept`. */
+export interface FileLimits {
+  /** Files of one account at a time. */
+  readonly filesMax: number;
+  /** Bytes of all files of one account. */
+  readonly bytesMax: number;
+  readonly fileBytesMax: number;
+  /** How long a file is kept where nobody says. */
+  readonly keptMs: number;
+  /** A file that is not written within this is given up. */
+  readonly writeMs: number;
+  /** Silence of a host that a file is copied from. */
+  readonly idleMs: number;
+  /** Files that this process copies from vendors at the same time; others wait, within their own time. */
+  readonly copiesAtOnceMax: number;
+}
+
+export const fileLimits: FileLimits = {
+  filesMax: 10_000,
+  bytesMax: 10 * 1024 * mebibyte,
+  fileBytesMax: 512 * mebibyte,
+  keptMs: 86_400_000,
+  writeMs: 600_000,
+  idleMs: 30_000,
+  copiesAtOnceMax: 16,
+};

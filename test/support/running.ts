@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatYuan, parseYuan } from '../../src/base/money.ts';
@@ -30,6 +33,8 @@ export interface RunningOptions {
   readonly configuration: string;
   readonly yuan?: string;
   readonly limits?: GatewayOptions['limits'];
+  /** Of several nodes that share it; else one of its own. */
+  readonly mediaUrl?: string;
 }
 
 /** One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a scripted vendor. */
@@ -53,10 +58,18 @@ export async function configurationFrom(text: string): Promise<NonNullable<Gatew
   return read.configuration;
 }
 
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'tollgate-media-'));
+  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
 export async function startGateway(options: RunningOptions): Promise<Gateway> {
   const gateway = await openGateway({
     databaseUrl: options.databaseUrl,
     masterKey,
+    mediaUrl: options.mediaUrl ?? (await folder()),
+    publicUrl: undefined,
     configuration: await configurationFrom(options.configuration),
     host: '127.0.0.1',
     port: 0,

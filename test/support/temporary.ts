@@ -25,6 +25,8 @@ export async function openTemporaryGateway(configuration: string): Promise<Tempo
   const gateway = await openGateway({
     databaseUrl: `sqlite:${join(folder, 'tollgate.db')}`,
     masterKey: Buffer.alloc(32, 1),
+    mediaUrl: join(folder, 'media'),
+    publicUrl: undefined,
     configuration: await configurationFrom(configuration),
     host: '127.0.0.1',
     port: 0,

@@ -1,0 +1,49 @@
+import type { Script } from '../storage/database.ts';
+import type { FileLimits } from './limits.ts';
+import type { StoredFile } from './files.ts';
+
+/** Makes room for a file of at least so many bytes, and its row, which is given up at `expiresAt`. False: the account has no room. */
+export function* claim(file: StoredFile, { filesMax, bytesMax }: FileLimits): Script<boolean> {
+  const { id, account, type, bytes, createdAt, expiresAt } = file;
+  if (bytes > bytesMax) return false;
+  const room = yield {
+    sql: `INSERT INTO file_account AS had (account, files, bytes) VALUES ($1, 1, $2)
+      ON CONFLICT (account) DO UPDATE SET files=had.files+1, bytes=had.bytes+excluded.bytes
+      WHERE had.files<$3 AND had.bytes+excluded.bytes<=$4 RETURNING files`,
+    params: [account, bytes, filesMax, bytesMax],
+  };
+  if (room.length === 0) return false;
+  yield {
+    sql: 'INSERT INTO file (id, account, type, bytes, stored, created_at, expires_at) VALUES ($1, $2, $3, $4, 0, $5, $6)',
+    params: [id, account, type, bytes, createdAt, expiresAt],
+  };
+  return true;
+}
+
+/** The file is there, as long as it is. `claimed`: the bytes that there is room for already. Throws when the row was given up meanwhile. */
+export function* finish(file: StoredFile, claimed: number, { bytesMax }: FileLimits): Script<boolean> {
+  const { id, account, bytes, expiresAt } = file;
+  if (bytes > claimed) {
+    const room = yield {
+      sql: 'UPDATE file_account SET bytes=bytes+$2 WHERE account=$1 AND bytes+$2<=$3 RETURNING account',
+      params: [account, bytes - claimed, bytesMax],
+    };
+    if (room.length === 0) return false;
+  }
+  const kept = yield {
+    sql: 'UPDATE file SET stored=1, bytes=$2, expires_at=$3 WHERE id=$1 AND stored=0 RETURNING id',
+    params: [id, bytes, expiresAt],
+  };
+  if (kept.length === 0) throw new Error('a file took longer to write than it was waited for');
+  return true;
+}
+
+/** Forgets the row; false when somebody else has. */
+export function* forget(id: string): Script<boolean> {
+  const [row] = yield { sql: 'DELETE FROM file WHERE id=$1 RETURNING account, bytes', params: [id] };
+  if (row === undefined) return false;
+  const account = String(row['account']);
+  yield { sql: 'UPDATE file_account SET files=files-1, bytes=bytes-$2 WHERE account=$1', params: [account, row['bytes'] ?? 0n] };
+  yield { sql: 'DELETE FROM file_account WHERE account=$1 AND files=0', params: [account] };
+  return true;
+}

@@ -1,0 +1,94 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Blobs, ByteRange } from './blobs.ts';
+
+/**
+ * Blobs as files of `folder`, spread over folders of two characters, since folders of very many files are slow. A file is written under another name, made durable and
+ * renamed: whatever ends the process, a name stands for a whole file or for none.
+ */
+export function openFolderBlobs(folder: string): Blobs {
+  return new FolderBlobs(folder);
+}
+
+class FolderBlobs implements Blobs {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async write(key: string, content: AsyncIterable<Buffer>): Promise<number> {
+    const path = this.#path(key);
+    const shelf = dirname(path);
+    const made = await mkdir(shelf, { recursive: true });
+    if (made !== undefined) for (const folder of new Set([dirname(made), dirname(shelf)])) await syncFolder(folder);
+    const part = partOf(path);
+    let bytes: number;
+    try {
+      bytes = await writeDurably(part, content);
+      await rename(part, path);
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
+    }
+    await syncFolder(shelf);
+    return bytes;
+  }
+
+  async read(key: string, { first, last }: ByteRange): Promise<Readable | undefined> {
+    let handle: FileHandle;
+    try {
+      handle = await open(this.#path(key), 'r');
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+    // The stream closes the handle, however it ends.
+    return createReadStream('', { fd: handle, start: first, end: last });
+  }
+
+  async remove(key: string): Promise<void> {
+    const path = this.#path(key);
+    await rm(path, { force: true });
+    await rm(partOf(path), { force: true });
+  }
+
+  async close(): Promise<void> {}
+
+  /** Keys are ours, and still none of them leads out of the folder. */
+  #path(key: string): string {
+    if (!/^\w{4,}$/.test(key)) throw new Error('this is no key of a blob');
+    return join(this.#folder, key.slice(-2), key);
+  }
+}
+
+const partOf = (path: string): string => `${path}.part`;
+
+async function writeDurably(path: string, content: AsyncIterable<Buffer>): Promise<number> {
+  const handle = await open(path, 'w', 0o600);
+  let bytes = 0;
+  try {
+    for await (const piece of content) {
+      await handle.writeFile(piece);
+      bytes += piece.length;
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return bytes;
+}
+
+/** A new name is durable when its folder is. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';

@@ -1,0 +1,72 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Addresses } from '../../src/media/addresses.ts';
+import { Copies } from '../../src/media/copies.ts';
+import type { Files } from '../../src/media/files.ts';
+import { type FileLimits, fileLimits, type MediaLimits } from '../../src/media/limits.ts';
+import { mediaMigrations } from '../../src/media/migrations.ts';
+import { openFiles } from '../../src/media/stored-files.ts';
+import type { Blobs } from '../../src/storage/blobs.ts';
+import type { Database, Row } from '../../src/storage/database.ts';
+import { openFolderBlobs } from '../../src/storage/folder-blobs.ts';
+import type { FreshOptions } from '../databases.ts';
+
+/** A picture of three by two points. */
+export const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** Generated files on a clock that stands still, with a look behind them. */
+export interface FileStore {
+  readonly files: Files;
+  readonly database: Database;
+  /** Wall clock, milliseconds. */
+  time: number;
+  /** All rows, all accounts' counts, and the keys of all blobs, whole and half. */
+  left(): Promise<{ readonly rows: readonly Row[]; readonly accounts: readonly Row[]; readonly blobs: readonly string[] }>;
+}
+
+export interface FileStoreOptions {
+  readonly limits?: Partial<FileLimits>;
+  readonly downloads?: Partial<MediaLimits>;
+  readonly publicUrl?: string;
+  /** Over the usual blobs, for a test that breaks them. */
+  readonly over?: (blobs: Blobs) => Blobs;
+}
+
+/** A folder that goes with the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-media-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function fileStore(
+  openFresh: (options?: FreshOptions) => Promise<Database>,
+  { limits = {}, downloads = {}, publicUrl, over = (blobs) => blobs }: FileStoreOptions = {},
+): Promise<FileStore> {
+  const database = await openFresh({ migrations: mediaMigrations });
+  const folder = await temporaryFolder();
+  const all = { ...fileLimits, ...limits };
+  const store = { time: 1_800_000_000_000 };
+  const files = openFiles({
+    database,
+    blobs: over(openFolderBlobs(folder)),
+    clock: { now: () => store.time, monotonicMs: () => store.time },
+    addresses: new Addresses(Buffer.alloc(32, 3), publicUrl),
+    copies: new Copies(all, downloads),
+    limits: all,
+  });
+  return Object.assign(store, {
+    files,
+    database,
+    left: async () => ({
+      rows: await database.query('SELECT * FROM file'),
+      accounts: await database.query('SELECT * FROM file_account'),
+      blobs: (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name),
+    }),
+  });
+}
