@@ -1,8 +1,8 @@
 /** What a client can ask of a model and get as a whole or as a stream; each is one adapter key of a vendor. A capability that a vendor lacks is an absent key. */
 export const streamed = ['chat', 'messages', 'responses', 'compact', 'completions'] as const;
 
-/** The same for what is always answered as a whole: vectors, verdicts, scores. */
-export const whole = ['embeddings', 'moderations', 'rerank'] as const;
+/** The same for what is always answered as a whole: vectors, verdicts, scores, pictures. */
+export const whole = ['embeddings', 'moderations', 'rerank', 'images', 'image_edits', 'image_variations'] as const;
 
 /** Work that outlives its request: submitted, and asked for until it ends. */
 export const tasks = ['video'] as const;

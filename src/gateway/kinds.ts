@@ -11,6 +11,9 @@ export const kindsFor: Readonly<Record<Capability, readonly ModelKind[]>> = {
   embeddings: ['embedding'],
   moderations: ['moderation'],
   rerank: ['rerank'],
+  images: ['image'],
+  image_edits: ['image'],
+  image_variations: ['image'],
   video: ['video'],
 };
 

@@ -1,6 +1,7 @@
 import type { StreamedCapability, TaskCapability, WholeCapability } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
+import type { ImageWish } from './image-wish.ts';
 import type { TaskAdapter } from './task-adapter.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface Call {
   readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>>;
   /** What is remembered of the calls that `unsigned` named. */
   readonly signatures?: Signatures;
+  /** Where pictures are asked for: what the body and the files beside it say. `bytes` is empty when the client did not send JSON. */
+  readonly image?: ImageWish;
   /** Id of the answer: `chatcmpl-…`. */
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */
