@@ -52,8 +52,10 @@ export interface AcceptedTask {
   readonly seconds: number;
 }
 
-/** What a vendor says of a submission: where the task can be asked for, or, from vendors that are quick, how it ended. */
-export type Submitted = { readonly upstreamId: string } | Progress;
+/** What a vendor says of a submission that it has accepted: where the task can be asked for. */
+export interface Submitted {
+  readonly upstreamId: string;
+}
 
 /**
  * How far a task is. `completed` and `failed` are the vendor's explicit ends and nothing else is: `unknown` (a state that nobody wrote down) is asked again
