@@ -66,13 +66,13 @@ test.each(['gpt-5.6-terra', 'deepseek-reasoner'])('%s: a conversation that the c
 
 test('a conversation may change its model from turn to turn', async () => {
   let previous: string | undefined;
-  for (const model of ['gpt-5-mini', 'deepseek-reasoner', 'gpt-5.6-terra', 'grok-4.3', 'qwen-plus']) {
+  for (const model of ['gpt-5-mini', 'gpt-4o-mini', 'deepseek-reasoner', 'gpt-5.6-terra', 'grok-4.3', 'qwen-plus']) {
     const response = await client.responses.create({ model, input: `Hello from ${model}`, previous_response_id: previous ?? null });
     expect(response.output_text).toBeTruthy();
     previous = response.id;
   }
   const items = await client.responses.inputItems.list(previous ?? '', { order: 'asc', limit: 100 });
-  expect(items.data.filter((item) => item.type === 'message' && item.role === 'user')).toHaveLength(5);
+  expect(items.data.filter((item) => item.type === 'message' && item.role === 'user')).toHaveLength(6);
 });
 
 test('items may be referred to by their ids', async () => {
