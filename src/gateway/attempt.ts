@@ -10,7 +10,16 @@ import {
   type UpstreamListener,
   type UpstreamTimes,
 } from '../http/upstream.ts';
-import { type Answer, type Authorize, type Call, type Inquiry, isFault, type Proof, type StreamMeter } from '../providers/adapter.ts';
+import {
+  type Answer,
+  type Authorize,
+  type Call,
+  type Inquiry,
+  isFault,
+  type Method,
+  type Proof,
+  type StreamMeter,
+} from '../providers/adapter.ts';
 import type { Lane } from './lanes.ts';
 import type { GatewayLimits } from './parts.ts';
 
@@ -64,18 +73,18 @@ export class Attempt implements UpstreamListener {
     const ask = this.#adapter.ask(this.#call);
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
     const path = lane.place(ask.path, this.#call.upstreamModel);
-    const signed = { path, headers: { ...lane.sign, ...ask.headers }, body: ask.body };
+    const signed = { method: ask.method ?? 'POST', path, headers: { ...lane.sign, ...ask.headers }, body: ask.body };
     if (lane.authorize === undefined) lane.upstream.post(signed, times, this.upstreamCall);
     else this.#prove(lane.upstream, lane.authorize, signed, times);
   }
 
   /** Sends a request once it carries its proof. Nothing has reached the vendor before that, so that its failure is one of connecting. */
-  #prove(upstream: Upstream, authorize: Authorize, ask: UpstreamAsk, times: UpstreamTimes): void {
+  #prove(upstream: Upstream, authorize: Authorize, ask: UpstreamAsk & { readonly method: Method }, times: UpstreamTimes): void {
     const send = (proof: Proof): void => {
       if ('kind' in proof) this.#resolve({ kind: 'fault', stage: 'connecting', fault: proof });
       else upstream.post({ ...ask, headers: { ...ask.headers, ...proof.headers } }, times, this.upstreamCall);
     };
-    const proof = authorize({ method: 'POST', url: upstream.urlOf(ask.path), headers: ask.headers, body: ask.body });
+    const proof = authorize({ method: ask.method, url: upstream.urlOf(ask.path), headers: ask.headers, body: ask.body });
     if (!(proof instanceof Promise)) send(proof);
     else proof.then(send, (error: unknown) => this.#resolve({ kind: 'fault', stage: 'connecting', fault: transportFault(asError(error)) }));
   }
@@ -89,7 +98,8 @@ export class Attempt implements UpstreamListener {
   head(status: number, headers: ReplyHeaders): void {
     const contentType = headers.get('content-type') ?? '';
     const coding = headers.get('content-encoding');
-    if (status !== 200) this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this.#limits.faultBytesMax);
+    if (status < 200 || status > 299)
+      this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this.#limits.faultBytesMax);
     else if (this.#readsAsStream(contentType, coding)) {
       this.#receiver = this.#receive(this);
     } else this.#receiver = new WholeReceiver(contentType, coding, this.#adapter, this.#call, this, this.#limits.answerBytesMax);
@@ -117,7 +127,7 @@ export class Attempt implements UpstreamListener {
 
 const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
-function transportFault(error: Error): Fault {
+export function transportFault(error: Error): Fault {
   const code = 'code' in error ? String(error.code) : '';
   return { kind: timeouts.has(code) ? 'timeout' : 'network', message: `${code} ${error.message}`.trim() };
 }

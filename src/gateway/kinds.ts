@@ -14,6 +14,9 @@ export const kindsFor: Readonly<Record<Capability, readonly ModelKind[]>> = {
   images: ['image'],
   image_edits: ['image'],
   image_variations: ['image'],
+  transcriptions: ['transcription'],
+  translations: ['transcription'],
+  speech: ['speech'],
   video: ['video'],
 };
 

@@ -1,9 +1,10 @@
 import type { AnsweredCapability, Capability, TaskCapability } from '../base/capability.ts';
 import type { Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
-import type { Adapter, Authorize, Inquiry, Means, Vendor, WholeAdapter } from '../providers/adapter.ts';
+import type { Adapter, Authorize, Inquiry, Means, PictureAdapter, Vendor, WholeAdapter } from '../providers/adapter.ts';
 import type { TaskAdapter } from '../providers/task-adapter.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
+import { Siblings } from './siblings.ts';
 
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
 
@@ -15,17 +16,20 @@ export interface Lane {
   readonly authorize: Authorize | undefined;
   /** Who can read again what this vendor signs; undefined where only the same account can. */
   readonly signer: string | undefined;
-  adapter(capability: AnsweredCapability): Adapter | WholeAdapter | undefined;
+  adapter(capability: AnsweredCapability): Adapter | WholeAdapter | PictureAdapter | undefined;
   taskAdapter(capability: TaskCapability): TaskAdapter | undefined;
   /** Where the vendor counts the tokens of such a request. */
   counter(capability: Capability): Inquiry | undefined;
   /** Where an adapter's path lies under this channel's base URL. */
   place(path: string, upstreamModel: string): string;
+  /** Of the vendor's own hosts, the one that it has sent us to; undefined when it is none of them. */
+  sibling(url: URL): Upstream | undefined;
 }
 
 interface Kept {
   readonly channel: Channel;
   readonly lane: Lane;
+  readonly siblings: Siblings;
 }
 
 /** The lanes of all channels, kept open across changes of the catalogue that do not touch them. */
@@ -49,7 +53,7 @@ export class Lanes {
 
   #open(channel: Channel, kept: Kept | undefined): Lane {
     if (kept !== undefined && sameAddress(kept.channel, channel)) {
-      this.#lanes.set(channel.name, { channel, lane: kept.lane });
+      this.#lanes.set(channel.name, { ...kept, channel });
       return kept.lane;
     }
     const vendor = this.#vendors.get(channel.vendor);
@@ -57,6 +61,7 @@ export class Lanes {
     if (vendor === undefined || baseUrl === undefined)
       throw new Error(`channel ${channel.name}: vendor ${channel.vendor} needs a base URL`);
     const upstream = new Upstream(vendor.home?.(baseUrl, channel.secret) ?? baseUrl, this.#limits);
+    const siblings = new Siblings(upstream, vendor.domains ?? [], this.#limits);
     const adapters = adaptersOf(vendor);
     const counts: Readonly<Partial<Record<Capability, Inquiry>>> = vendor.counts ?? {};
     const lane: Lane = {
@@ -68,27 +73,30 @@ export class Lanes {
       taskAdapter: (capability) => adapters[capability],
       counter: (capability) => counts[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
+      sibling: (url) => siblings.of(url),
     };
-    this.#lanes.set(channel.name, { channel, lane });
-    if (kept !== undefined) void kept.lane.upstream.retire();
+    this.#lanes.set(channel.name, { channel, lane, siblings });
+    if (kept !== undefined) void retire(kept);
     return lane;
   }
 
   /** Closes the lanes of channels that are no longer sold. */
   keepOnly(snapshot: Snapshot): void {
-    for (const [name, { lane }] of this.#lanes) {
+    for (const [name, kept] of this.#lanes) {
       if (snapshot.channels.has(name)) continue;
       this.#lanes.delete(name);
-      void lane.upstream.retire();
+      void retire(kept);
     }
   }
 
   async close(): Promise<void> {
     const all = [...this.#lanes.values()];
     this.#lanes.clear();
-    await Promise.all(all.map(({ lane }) => lane.upstream.close()));
+    await Promise.all(all.flatMap(({ lane, siblings }) => [lane.upstream.close(), siblings.close()]));
   }
 }
+
+const retire = ({ lane, siblings }: Kept): Promise<unknown> => Promise.all([lane.upstream.retire(), siblings.retire()]);
 
 function sameAddress(a: Channel, b: Channel): boolean {
   return a.vendor === b.vendor && a.baseUrl === b.baseUrl && a.secret === b.secret;

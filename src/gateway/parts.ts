@@ -13,6 +13,17 @@ import type { AccessLine } from '../telemetry/access.ts';
 import type { Lanes } from './lanes.ts';
 import type { StreamWatch } from './stream-watch.ts';
 
+/** Limits of waiting for what a vendor has taken and answers later. */
+export interface LaterLimits {
+  /** From the vendor's word that it has taken the request. */
+  readonly totalMs: number;
+  /** Between two questions; faults double what the vendor's format says, up to the greater. */
+  readonly everyMsMin: number;
+  readonly everyMsMax: number;
+  /** One of these questions. */
+  readonly reply: UpstreamTimes;
+}
+
 /** Limits of the pipeline; each can be set by whoever opens the gateway, tests above all. */
 export interface GatewayLimits {
   /** Channels tried for one request at most. */
@@ -30,6 +41,7 @@ export interface GatewayLimits {
   /** Where the days and months of keys' limits begin: minutes east of Greenwich. */
   readonly utcOffsetMinutes: number;
   readonly whole: UpstreamTimes;
+  readonly later: LaterLimits;
   readonly stream: UpstreamTimes;
 }
 
@@ -44,6 +56,7 @@ export const gatewayLimits: GatewayLimits = {
   // A whole answer of a reasoning model takes minutes before its first byte.
   whole: { firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 },
   stream: { firstByteTimeoutMs: 300_000, idleTimeoutMs: 300_000 },
+  later: { totalMs: 300_000, everyMsMin: 200, everyMsMax: 15_000, reply: { firstByteTimeoutMs: 15_000, idleTimeoutMs: 15_000 } },
 };
 
 /** Everything the pipeline works with, wired once in main.ts. */

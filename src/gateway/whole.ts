@@ -1,23 +1,20 @@
 import { assert } from '../base/assert.ts';
 import { costOf } from '../catalog/price.ts';
-import type { Answer, Call, WholeAdapter } from '../providers/adapter.ts';
-import { Attempt, type AttemptResult } from './attempt.ts';
+import type { Answer, Call, PictureAdapter } from '../providers/adapter.ts';
+import type { AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
+import { PatientAttempt } from './later.ts';
 
 /** Parts of one request that are with the vendor at the same time, at most. */
 const partsAtOnce = 8;
 
-const noStream = (): never => {
-  throw new Error('a whole answer is no stream');
-};
-
 /** One attempt on one channel at what is answered as a whole: in one call, or in as many as the vendor needs. The first part that fails ends them all. */
-export async function attemptWhole(exchange: Exchange, adapter: WholeAdapter, call: Call, lane: Lane): Promise<AttemptResult> {
+export async function attemptWhole(exchange: Exchange, adapter: PictureAdapter, call: Call, lane: Lane): Promise<AttemptResult> {
   const parts = adapter.parts?.(call);
   const calls = parts?.calls ?? [call];
   const waiting = calls.entries();
-  const running = new Set<Attempt>();
+  const running = new Set<PatientAttempt>();
   const answers: Answer[] = [];
   let ended: AttemptResult | undefined;
   const finish = (result: AttemptResult): void => {
@@ -27,10 +24,9 @@ export async function attemptWhole(exchange: Exchange, adapter: WholeAdapter, ca
   const ask = async (): Promise<void> => {
     for (const [i, part] of waiting) {
       if (ended !== undefined) return;
-      const attempt = new Attempt(adapter, part, exchange.parts.limits, noStream);
-      attempt.start(lane);
+      const attempt = new PatientAttempt(adapter, part, exchange.parts, lane);
       running.add(attempt);
-      const result = await attempt.result;
+      const result = await attempt.run();
       running.delete(attempt);
       if (result.kind === 'answer') answers[i] = result.answer;
       else finish(result);

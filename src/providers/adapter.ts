@@ -1,7 +1,9 @@
-import type { StreamedCapability, TaskCapability, WholeCapability } from '../base/capability.ts';
+import type { PicturedCapability, SoundCapability, StreamedCapability, TaskCapability, WholeCapability } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
+import type { Spool } from '../http/spool.ts';
 import type { ImageWish } from './image-wish.ts';
+import type { ListenWish, SpeakWish } from './sound-wish.ts';
 import type { TaskAdapter } from './task-adapter.ts';
 
 /**
@@ -31,6 +33,9 @@ export interface Call {
   readonly signatures?: Signatures;
   /** Where pictures are asked for: what the body and the files beside it say. `bytes` is empty when the client did not send JSON. */
   readonly image?: ImageWish;
+  /** Where sound is to be written down, and where text is to be read aloud. */
+  readonly listen?: ListenWish;
+  readonly speak?: SpeakWish;
   /** Id of the answer: `chatcmpl-…`. */
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */
@@ -57,17 +62,54 @@ export interface Ask {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** What follows the body: files that nobody holds in memory, and bytes between and after them. */
+  readonly rest?: readonly (Buffer | Enclosed)[];
+}
+
+/** A file in the body of a request: as it is, or in base64. */
+export interface Enclosed {
+  readonly file: Spool;
+  readonly as: 'bytes' | 'base64';
 }
 
 /** A whole answer in the client's format. `quantities` is undefined when the vendor told no usage; then `outputText` is what to count (it is empty otherwise). */
 export interface Answer {
   readonly body: Buffer;
+  /** The content type, where it is no JSON. */
+  readonly type?: string;
   readonly quantities: Quantities | undefined;
   readonly upstreamId: string | undefined;
   readonly outputText: string;
   /** Of its tool calls: to be remembered, because most clients do not bring it back. */
   readonly signatures?: Signatures | undefined;
+  /** What it shows. Then `body` is the answer without them, and they are had and written in before anything is charged. */
+  readonly pictures?: readonly Picture[];
 }
+
+/** A picture that a vendor has made: at hand, or behind an address that no client ever sees. */
+export interface Picture {
+  readonly from:
+    | { readonly base64: string }
+    | { readonly url: string /** Which its host wants to see. */; readonly headers?: Readonly<Record<string, string>> };
+  /** What the vendor has made of the client's prompt. */
+  readonly revisedPrompt?: string | undefined;
+}
+
+/** The vendor has taken the request and is asked again for what became of it. What it has taken is never sent to another. */
+export interface Later {
+  /** GET, mostly. `url` is where the vendor wants to be asked, and used if that is a host of its own (`Vendor.domains`); otherwise it is `path`. */
+  readonly ask: Ask & { readonly url?: string };
+  /** Before it is sent. Faults make it longer. */
+  readonly afterMs: number;
+  /** A fault that `ended` is the vendor's own word that nothing will come. Any other (HTML, a state that nobody wrote down) is asked again until the time is over. */
+  readonly read: (reply: Buffer, contentType: string, call: Call) => Answer | Later | LaterFault;
+  /** The adapter's, unless said. Here, too, only `ended` ends the wait. */
+  readonly fault?: (...reply: Parameters<Inquiry['fault']>) => LaterFault;
+  /** Stops the vendor's work, where it can be stopped: nobody waits for it any more. */
+  readonly cancel?: Ask;
+}
+
+export type LaterFault = Fault & { readonly ended?: true };
 
 /** What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by this. */
 export interface StreamMeter {
@@ -96,6 +138,8 @@ export interface StreamMeter {
  */
 export interface StreamTranslator {
   readonly meter: StreamMeter;
+  /** The content type of what the client gets, where that is no stream of events. */
+  readonly type?: string;
   /** Returns the client's bytes for this piece, `''` when there are none yet. */
   push(piece: Buffer): string;
   /** The vendor closed the stream (or `meter.done`). Returns what was held back: a missing usage chunk, for instance. Sets `meter.fault` when the terminal event never came. */
@@ -139,6 +183,16 @@ export interface WholeAdapter extends Inquiry {
   readonly parts?: ((call: Call) => Parts | undefined) | undefined;
 }
 
+/** The same, where the answer may come later. */
+export interface PictureAdapter extends Omit<WholeAdapter, 'read'> {
+  read(reply: Buffer, contentType: string, call: Call): Answer | Later | Fault;
+}
+
+/** Sound. A stream is only for clients that want one; `contentType` is that of the reply. What is said in `outputBytes` is text, written down or read aloud. */
+export interface SoundAdapter extends Inquiry {
+  stream(call: Call, contentType: string): StreamTranslator;
+}
+
 export interface Parts {
   readonly calls: readonly Call[];
   readonly join: (answers: readonly Answer[]) => Answer;
@@ -146,11 +200,21 @@ export interface Parts {
 
 /** What a vendor can be asked, and how. */
 export type Speaks = Readonly<
-  Partial<Record<StreamedCapability, Adapter> & Record<WholeCapability, WholeAdapter> & Record<TaskCapability, TaskAdapter>>
+  Partial<
+    Record<StreamedCapability, Adapter> &
+      Record<WholeCapability, WholeAdapter> &
+      Record<PicturedCapability, PictureAdapter> &
+      Record<SoundCapability, SoundAdapter> &
+      Record<TaskCapability, TaskAdapter>
+  >
 >;
 
-export function isFault(result: Answer | Fault): result is Fault {
+export function isFault(result: Answer | Later | Fault): result is Fault {
   return 'kind' in result;
+}
+
+export function isLater(result: Answer | Later | Fault): result is Later {
+  return 'afterMs' in result;
 }
 
 /** A request as it is about to leave: its whole address, and all headers but those that prove who we are. */
@@ -191,6 +255,8 @@ export interface Vendor {
   readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
   /** For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof enough for this secret, and costs nothing per request. */
   readonly authorizer?: (secret: string | undefined, means: Means) => Authorize | undefined;
+  /** Its hosts beside that of the base URL end like this (`.example.com`). Our key is shown to them when an answer sends us there, over TLS. */
+  readonly domains?: readonly string[];
   /** The base URL in full, where the secret tells a part of it (the project of a service account). Asked once per channel. */
   readonly home?: (baseUrl: string, secret: string | undefined) => string;
   /** What to append to a base URL of this prefix instead of the adapter's path: for vendors with several generations of addresses. */

@@ -1,0 +1,138 @@
+import type { Fault } from '../base/fault.ts';
+import {
+  type Answer,
+  type Ask,
+  type Call,
+  type Inquiry,
+  isLater,
+  type Later,
+  type LaterFault,
+  type PictureAdapter,
+} from '../providers/adapter.ts';
+import { Attempt, type AttemptResult } from './attempt.ts';
+import type { Lane } from './lanes.ts';
+import type { GatewayLimits, Parts } from './parts.ts';
+
+const nothingYet: Answer = { body: Buffer.alloc(0), quantities: undefined, upstreamId: undefined, outputText: '' };
+const noStream = (): never => {
+  throw new Error('a whole answer is no stream');
+};
+
+/**
+ * One call to one channel, until its answer is there: a vendor that has taken the request and answers later is asked again, ever less often while
+ * it fails, until it says how the work ended or the time is over. Once taken, nothing makes this a call that another channel may be asked.
+ */
+export class PatientAttempt {
+  readonly #adapter: PictureAdapter;
+  readonly #call: Call;
+  readonly #parts: Pick<Parts, 'clock' | 'limits'>;
+  readonly #lane: Lane;
+  #running: Pick<Attempt, 'finish'> | undefined;
+  #ended: AttemptResult | undefined;
+  #later: Later | undefined;
+
+  constructor(adapter: PictureAdapter, call: Call, parts: Pick<Parts, 'clock' | 'limits'>, lane: Lane) {
+    this.#adapter = adapter;
+    this.#call = call;
+    this.#parts = parts;
+    this.#lane = lane;
+  }
+
+  async run(): Promise<AttemptResult> {
+    const first = await this.#ask(this.#lane, this.#adapter, this.#parts.limits);
+    if (this.#later === undefined) return first;
+    const result = this.#ended ?? (await this.#wait(this.#later));
+    if (result.kind !== 'answer') this.#cancel();
+    return result;
+  }
+
+  /** Ends it with this result, unless it has ended; the vendor stops where it can be stopped. */
+  finish(result: AttemptResult): void {
+    this.#ended ??= result;
+    this.#running?.finish(result);
+  }
+
+  async #wait(later: Later): Promise<AttemptResult> {
+    const { clock, limits } = this.#parts;
+    const { totalMs, everyMsMin, everyMsMax } = limits.later;
+    const until = clock.monotonicMs() + totalMs;
+    let last: Fault | undefined;
+    for (let faults = 0; ; ) {
+      const everyMs = Math.max(everyMsMin, later.afterMs) * 2 ** faults;
+      const pauseMs = Math.max(Math.min(everyMs, everyMsMax), last?.retryAfterMs ?? 0);
+      if (clock.monotonicMs() + pauseMs > until) return accepted({ kind: 'timeout', message: overdue(totalMs, last) });
+      await this.#pause(pauseMs);
+      if (this.#ended !== undefined) return this.#ended;
+      this.#later = undefined;
+      const result = await this.#again(later);
+      const next: Later | undefined = this.#later;
+      this.#later = next ?? later;
+      if (this.#ended !== undefined) return this.#ended;
+      last = undefined;
+      if (next !== undefined) [later, faults] = [next, 0];
+      else if (result.kind !== 'fault') return result;
+      else if (hasEnded(result.fault)) return accepted(result.fault);
+      else [last, faults] = [result.fault, faults + 1];
+    }
+  }
+
+  #again({ ask, read, fault }: Later): Promise<AttemptResult> {
+    const { limits } = this.#parts;
+    const patient = { ...limits, whole: limits.later.reply };
+    const inquiry = { read, fault: fault ?? this.#adapter.fault };
+    const elsewhere = ask.url === undefined ? undefined : siblingOf(this.#lane, ask.url);
+    if (elsewhere === undefined) return this.#ask(this.#lane, { ...inquiry, ask: () => ask }, patient);
+    return this.#ask(elsewhere.lane, { ...inquiry, ask: () => ({ ...ask, path: elsewhere.path }) }, patient);
+  }
+
+  async #ask(lane: Lane, adapter: Pick<PictureAdapter, 'ask' | 'read' | 'fault'>, limits: GatewayLimits): Promise<AttemptResult> {
+    const read: Inquiry['read'] = (reply, contentType, call) => {
+      const said = adapter.read(reply, contentType, call);
+      if (!isLater(said)) return said;
+      this.#later = said;
+      return nothingYet;
+    };
+    const attempt = new Attempt({ ask: adapter.ask, read, fault: adapter.fault }, this.#call, limits, noStream);
+    this.#running = attempt;
+    attempt.start(lane);
+    const result = await attempt.result;
+    this.#running = undefined;
+    return result;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      const finish = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#running = { finish };
+    });
+  }
+
+  /** Nobody waits for what the vendor says to it. */
+  #cancel(): void {
+    const ask: Ask | undefined = this.#later?.cancel;
+    if (ask === undefined) return;
+    const { limits } = this.#parts;
+    const inquiry: Inquiry = { ask: () => ask, read: () => nothingYet, fault: this.#adapter.fault };
+    new Attempt(inquiry, this.#call, { ...limits, whole: limits.later.reply }, noStream).start(this.#lane);
+  }
+}
+
+/** The vendor has taken it, and may be paid for it. */
+const accepted = (fault: Fault): AttemptResult => ({ kind: 'fault', stage: 'streaming', fault });
+
+const hasEnded = (fault: LaterFault): boolean => fault.ended === true;
+
+const overdue = (totalMs: number, last: Fault | undefined): string =>
+  `no answer within ${totalMs / 1_000} seconds${last === undefined ? '' : `; the last reply: ${last.message}`}`;
+
+function siblingOf(lane: Lane, address: string): { readonly lane: Lane; readonly path: string } | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  const upstream = lane.sibling(url);
+  if (upstream === undefined) return undefined;
+  return { lane: { ...lane, upstream, place: (path) => path }, path: url.pathname + url.search };
+}
