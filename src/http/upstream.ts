@@ -1,5 +1,6 @@
 import { gunzipSync, inflateSync, brotliDecompressSync } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
+import { type Enclosed, followed } from './enclosed.ts';
 
 /** How far a call had come when it failed. */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
@@ -21,9 +22,12 @@ export interface UpstreamTimes {
 export interface UpstreamAsk {
   /** POST, unless said. */
   readonly method?: 'POST' | 'GET' | 'DELETE';
+  /** Appended to the base URL's path. `/../` at its beginning leaves the last step of that first. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** What follows the body. */
+  readonly rest?: readonly (Buffer | Enclosed)[] | undefined;
 }
 
 /** Reply headers as they came; turned into names only when somebody asks. */
@@ -138,16 +142,22 @@ export class Upstream {
 
   /** The whole address of a path under this base. */
   urlOf(path: string): string {
-    return this.#origin + this.prefix + path;
+    return this.#origin + this.#under(path);
+  }
+
+  /** Vendors have generations of addresses side by side: `/v1` and `/v2`, `/compatible-mode/v1` and `/api/v1`. */
+  #under(path: string): string {
+    if (!path.startsWith('/../')) return this.prefix + path;
+    const { pathname, search } = new URL(this.prefix + path, this.#origin);
+    return pathname + search;
   }
 
   post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
     this.#pool.dispatch(
       {
         method: ask.method ?? 'POST',
-        path: this.prefix + ask.path,
-        headers: ask.headers,
-        body: ask.body,
+        path: this.#under(ask.path),
+        ...(ask.rest === undefined ? { headers: ask.headers, body: ask.body } : followed(ask.headers, ask.body, ask.rest)),
         headersTimeout: times.firstByteTimeoutMs,
         bodyTimeout: times.idleTimeoutMs,
       },
