@@ -3,6 +3,7 @@ import { openKeyring } from './accounts/keyring.ts';
 import { keysTopic } from './accounts/keys.ts';
 import { type DoorLog, openDoor } from './api/door.ts';
 import { endpointsOf } from './api/endpoints.ts';
+import { FileDesk } from './api/files.ts';
 import { openPages } from './api/pages.ts';
 import { unreadable } from './api/unreadable.ts';
 import { systemClock } from './base/clock.ts';
@@ -135,6 +136,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const server = openServer(serverLimits, unreadable);
   const door = await openDoor(server, parts, endpointsOf(parts, memory, submissions), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
+  new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id })).openOn(server);
   openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
   const close = async (): Promise<void> => {
     await door.drain(drainMs);

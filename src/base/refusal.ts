@@ -63,6 +63,24 @@ export const refusals = {
     code: 'response_not_found',
     message: "Response with id '{id}' not found.",
   },
+  file_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'file_not_found',
+    message: 'There is no such file: its address is not complete, or has expired.',
+  },
+  range_not_satisfiable: {
+    status: 416,
+    type: 'invalid_request_error',
+    code: 'range_not_satisfiable',
+    message: 'The file has {length} bytes, and none of those that you asked for.',
+  },
+  too_many_files: {
+    status: 429,
+    type: 'invalid_request_error',
+    code: 'too_many_files',
+    message: 'Your generated files fill the room that there is for them. They go when they expire; or ask for b64_json instead of url.',
+  },
   unknown_url: { status: 404, type: 'invalid_request_error', code: 'unknown_url', message: 'Invalid URL ({method} {path})' },
   method_not_supported: {
     status: 405,

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 
 const textBytesMax = 16_384;
 
@@ -79,13 +81,36 @@ export class Reply {
     this.#limitTheRest();
   }
 
-  startStream(): void {
+  /**
+   * Sends what `body` gives as it comes, or without one the head alone, and resolves when the client has it or has gone. Whoever takes nothing for long loses the
+   * connection; however it ends, `body` is read to its end or destroyed.
+   */
+  send(status: number, body: Readable | undefined): Promise<void> {
+    const response = this.#response;
+    if (this.closed || this.started) {
+      body?.destroy();
+      return Promise.resolve();
+    }
+    this.started = true;
+    response.writeHead(status, this.#headers);
+    if (body === undefined) {
+      response.end();
+      return Promise.resolve();
+    }
+    response.setTimeout(this.#lastBytesMs, () => response.destroy());
+    this.onLeave(() => body.destroy());
+    return new Promise((resolve) => {
+      pipeline(body, response, () => resolve());
+    });
+  }
+
+  startStream(type = 'text/event-stream; charset=utf-8'): void {
     if (this.closed || this.started) return;
     this.started = true;
     // Proxies in between must neither buffer nor transform what is meant to arrive at once.
     this.#headers.push(
       'content-type',
-      'text/event-stream; charset=utf-8',
+      type,
       'cache-control',
       'no-cache, no-transform',
       'x-accel-buffering',

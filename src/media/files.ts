@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { ByteRange } from '../base/byte-range.ts';
 import type { Row } from '../storage/database.ts';
-import type { ByteRange } from '../storage/blobs.ts';
 
 export type FileKind = 'image' | 'audio' | 'video';
 

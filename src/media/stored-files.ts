@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
+import type { ByteRange } from '../base/byte-range.ts';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
-import type { Blobs, ByteRange } from '../storage/blobs.ts';
+import type { Blobs } from '../storage/blobs.ts';
 import type { Database } from '../storage/database.ts';
 import type { Addresses } from './addresses.ts';
 import type { Copies } from './copies.ts';

@@ -1,10 +1,5 @@
 import type { Readable } from 'node:stream';
-
-/** Bytes from `first` to `last`, both included, as in HTTP. */
-export interface ByteRange {
-  readonly first: number;
-  readonly last: number;
-}
+import type { ByteRange } from '../base/byte-range.ts';
 
 /** Where large contents lie, by key: a folder, or a bucket. A key is letters, digits and `_`, at least four of them. */
 export interface Blobs {

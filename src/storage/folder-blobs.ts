@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Blobs, ByteRange } from './blobs.ts';
+import type { ByteRange } from '../base/byte-range.ts';
+import type { Blobs } from './blobs.ts';
 
 /**
  * Blobs as files of `folder`, spread over folders of two characters, since folders of very many files are slow. A file is written under another name, made durable and

@@ -23,6 +23,7 @@ export const png = Buffer.from(
 export interface FileStore {
   readonly files: Files;
   readonly database: Database;
+  readonly blobs: Blobs;
   /** Wall clock, milliseconds. */
   time: number;
   /** All rows, all accounts' counts, and the keys of all blobs, whole and half. */
@@ -52,9 +53,10 @@ export async function fileStore(
   const folder = await temporaryFolder();
   const all = { ...fileLimits, ...limits };
   const store = { time: 1_800_000_000_000 };
+  const blobs = over(openFolderBlobs(folder));
   const files = openFiles({
     database,
-    blobs: over(openFolderBlobs(folder)),
+    blobs,
     clock: { now: () => store.time, monotonicMs: () => store.time },
     addresses: new Addresses(Buffer.alloc(32, 3), publicUrl),
     copies: new Copies(all, downloads),
@@ -63,6 +65,7 @@ export async function fileStore(
   return Object.assign(store, {
     files,
     database,
+    blobs,
     left: async () => ({
       rows: await database.query('SELECT * FROM file'),
       accounts: await database.query('SELECT * FROM file_account'),
