@@ -27,6 +27,9 @@ const bytesOf = (data: ArrayBuffer | ArrayBufferView): Uint8Array =>
 export interface AwsRequest {
   readonly keys: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
   readonly region: string;
+  /** Bedrock and POST, when absent. */
+  readonly service?: 's3';
+  readonly method?: string;
   /** Host with its port; path as it is sent. */
   readonly host: string;
   readonly path: string;
@@ -37,9 +40,22 @@ export interface AwsRequest {
   readonly at: Date;
 }
 
-/** The headers that prove a POST to Bedrock, as AWS's own implementation makes them: a second opinion. */
-export async function awsProof({ keys, region, host, path, query, headers, body, at }: AwsRequest): Promise<Record<string, string>> {
-  const oracle = new SignatureV4({ credentials: keys, region, service: 'bedrock', sha256: Sha256, applyChecksum: false });
-  const request = { method: 'POST', protocol: 'https:', hostname: host, path, query, headers: { ...headers, host }, body };
+/** The headers that prove a request, as AWS's own implementation makes them: a second opinion. */
+export async function awsProof({
+  keys,
+  region,
+  service,
+  method = 'POST',
+  host,
+  path,
+  query,
+  headers,
+  body,
+  at,
+}: AwsRequest): Promise<Record<string, string>> {
+  const storage = { service: 's3', applyChecksum: true, uriEscapePath: false };
+  const rules = service === 's3' ? storage : { service: 'bedrock', applyChecksum: false };
+  const oracle = new SignatureV4({ credentials: keys, region, sha256: Sha256, ...rules });
+  const request = { method, protocol: 'https:', hostname: host, path, query, headers: { ...headers, host }, body };
   return (await oracle.sign(request, { signingDate: at })).headers;
 }

@@ -1,5 +1,5 @@
 import type { Authorize, Means } from '../adapter.ts';
-import { AwsSigner, awsKeys } from '../sigv4.ts';
+import { AwsSigner, awsKeys } from '../../base/sigv4.ts';
 import { bearer, defineVendor } from '../vendor.ts';
 import { countsOverChat } from '../bridges/count-over-chat.ts';
 import { converseCount } from '../wire/bedrock-converse-count.ts';

@@ -1,5 +1,5 @@
 import type { Ask, Call } from '../adapter.ts';
-import { uriEncoded } from '../sigv4.ts';
+import { uriEncoded } from '../../base/sigv4.ts';
 import { isInterrupted } from './anthropic-messages-ask.ts';
 import { thinkingBlocks } from './anthropic-messages-signed.ts';
 import { thinkingFor } from './anthropic-messages-thinking.ts';

@@ -1,4 +1,4 @@
-import { uriEncoded } from '../sigv4.ts';
+import { uriEncoded } from '../../base/sigv4.ts';
 import { askConverse } from './bedrock-converse-ask.ts';
 import { converseFault } from './bedrock-converse-fault.ts';
 import type { ChatCount } from './chat-count.ts';

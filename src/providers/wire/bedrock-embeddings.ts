@@ -1,6 +1,6 @@
 import type { Fault } from '../../base/fault.ts';
 import type { Answer, Ask, Call, WholeAdapter } from '../adapter.ts';
-import { uriEncoded } from '../sigv4.ts';
+import { uriEncoded } from '../../base/sigv4.ts';
 import { converseException, converseFault } from './bedrock-converse-fault.ts';
 import { cohereEmbedBody, cohereTextsMax, readCohereEmbed } from './cohere-embed.ts';
 import { embeddingsParts } from './embeddings-parts.ts';

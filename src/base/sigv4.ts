@@ -1,11 +1,18 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Outgoing } from './adapter.ts';
 
 /** An access key pair of AWS, with the session token that temporary ones need. */
 export interface AwsKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string | undefined;
+}
+
+/** A request as it is sent. */
+interface Signable {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
 }
 
 /** Reads `AKIA…:secret` or `ASIA…:secret:session`: neither part can contain a colon. Undefined: this secret is no key pair. */
@@ -36,19 +43,25 @@ export class AwsSigner {
   }
 
   /** The headers that prove this request, all of whose headers are signed. `nowMs`: milliseconds since 1970; AWS allows five minutes of error. */
-  sign(outgoing: Outgoing, nowMs: number): Readonly<Record<string, string>> {
+  sign(outgoing: Signable, nowMs: number): Readonly<Record<string, string>> {
     const { accessKeyId, sessionToken } = this.#keys;
+    const toStorage = this.#service === 's3';
+    const digest = sha256(outgoing.body);
     const url = new URL(outgoing.url);
     const time = `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
-    const proof = { 'x-amz-date': time, ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }) };
+    const proof = {
+      'x-amz-date': time,
+      ...(toStorage ? { 'x-amz-content-sha256': digest } : {}),
+      ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
+    };
     const signed = signedHeaders({ ...outgoing.headers, ...proof, host: url.host });
     const canonical = [
       outgoing.method,
-      canonicalPath(url.pathname),
+      toStorage ? url.pathname : canonicalPath(url.pathname),
       canonicalQuery(url.searchParams),
       signed.lines,
       signed.names,
-      sha256(outgoing.body),
+      digest,
     ];
     const scope = `${time.slice(0, 8)}/${this.#region}/${this.#service}/aws4_request`;
     const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${sha256(canonical.join('\n'))}`;
@@ -78,7 +91,7 @@ function signedHeaders(headers: Readonly<Record<string, string>>): { readonly li
 export const uriEncoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Every service but S3 signs the path as sent and encoded once more: `%3A` becomes `%253A`. */
+/** Every service but storage (S3) signs the path as sent and encoded once more: `%3A` becomes `%253A`. */
 const canonicalPath = (path: string): string => path.split('/').map(uriEncoded).join('/');
 
 const canonicalQuery = (query: URLSearchParams): string =>
