@@ -14,6 +14,23 @@ const mediaMembers = ['audio_input', 'audio_output', 'image_input', 'image_outpu
 /** Sources that are no vendor's own word: memory, and those who sell the vendor's goods on. */
 const doubt = /general-knowledge|reseller|not verified|by pattern|\(fal\)|302\.ai|venice|muapi/;
 
+/** Sizes that clients write whatever the model: whoever has others takes the nearest of its own. */
+const usualSizes = ['auto', '1024x1024', '1536x1024', '1024x1536', '1792x1024', '1024x1792'];
+const resolutionSizes = { '2K': '2048x2048', '4K': '4096x4096' };
+/** Sizes by rule: developers.openai.com/api/docs/guides/image-prompting; docs.bfl.ai. */
+const customSizes = {
+  openai: { step: 16, longest: 3840, ratio: 3, pixelsMin: 655360, pixelsMax: 8294400 },
+  bfl: { step: 32, longest: 2048, pixelsMin: 65536, pixelsMax: 4194304 },
+};
+/** Ids that were sold under their own terms, which outlive them: what a client may say is what it could always say. */
+const promptChars = { 'dall-e-2': 1000, 'dall-e-3': 4000 };
+/** Output tokens of a picture of a megapixel by quality: the vendor's estimates of one picture divided by the price of a token; where none are known, twice the step below. */
+const imageTokens = [
+  [/^gpt-image-2/, { low: 300, medium: 1800, high: 7100, xhigh: 14200, max: 28400, auto: 7100, standard: 1800, hd: 7100 }],
+  [/^(gpt-image-1|chatgpt-image)/, { low: 280, medium: 1100, high: 4200, auto: 4200, standard: 1100, hd: 4200 }],
+  [/^gemini-/, { any: 4096 }],
+];
+
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error('usage: node scripts/catalogue.mjs PATH');
 const models = [];
@@ -44,6 +61,7 @@ function reshape(row) {
     max_output: row.max_output,
     modalities: row.modalities,
     durations: row.durations,
+    image: row.kind === 'image' ? imageTerms(row) : undefined,
     reasoning: row.features.includes('reasoning') || undefined,
     retired_on: row.vendor === 'public' ? undefined : row.retired_on,
     shutdown_date: row.shutdown_date,
@@ -55,12 +73,36 @@ function reshape(row) {
   };
 }
 
+function imageTerms({ id, owned_by: owner, vendor, sizes = [], resolutions = [], qualities, price }) {
+  const retired = vendor === 'public';
+  const first = owner === 'openai';
+  const chosen = id.startsWith('gpt-image');
+  const own = sizes.map((size) => size.replace(/[*:]/, 'x')).filter((size) => size === 'auto' || /^\d{3,}x\d{3,}$/.test(size));
+  const more = resolutions.flatMap((name) => resolutionSizes[name] ?? []);
+  const named = [
+    ...(retired ? [] : ['standard', 'hd']),
+    ...(qualities ?? ['auto']),
+    ...(retired && chosen ? ['low', 'medium', 'high', 'auto'] : []),
+  ];
+  return {
+    sizes: [...new Set([...(first ? [] : usualSizes), ...own, ...more, ...(chosen ? ['auto'] : [])])],
+    anySize: sizes.some((size) => size.startsWith('custom')) ? customSizes.openai : customSizes[vendor],
+    qualities: [...new Set(named)],
+    // What its vendor took where nothing was said; another model would decide otherwise, and for more.
+    usual: retired ? { size: '1024x1024', quality: 'standard' } : undefined,
+    promptCharsMax: promptChars[id],
+    // Clients of these never had to say that they want the bytes.
+    returns: first && !id.startsWith('dall-e') ? 'both' : undefined,
+    tokens: price.unit === 'per_million_tokens' ? imageTokens.find(([ids]) => ids.test(id))?.[1] : undefined,
+  };
+}
+
 function vendorName(name) {
   return vendorNames[name] ?? name;
 }
 
-function reshapePrice({ kind, price }) {
-  const { rates, measure } = ratesOf(kind, price);
+function reshapePrice({ kind, price, note = '' }) {
+  const { rates, measure } = ratesOf(kind, price, note);
   // On token-priced images `by` is the vendor's estimate of one image, not a second charge.
   const by = price.by !== undefined && measure !== undefined ? { measure, rates: texts(price.by) } : undefined;
   const tiers = price.tiers?.map(({ above_input_tokens: above, ...parts }) => ({ above_input_tokens: above, rates: tokenRates(parts) }));
@@ -69,7 +111,7 @@ function reshapePrice({ kind, price }) {
 }
 
 /** The price by our measures, and the one that `by` varies. */
-function ratesOf(kind, price) {
+function ratesOf(kind, price, note) {
   const { input, output } = price;
   const sold = input ?? output;
   switch (price.unit) {
@@ -79,6 +121,8 @@ function ratesOf(kind, price) {
       return { rates, measure: kind === 'video' ? 'output' : undefined };
     }
     case 'per_image':
+      // What is told of the first megapixel alone holds for each: the others are no dearer.
+      if (/megapixel/.test(note)) return { rates: texts({ megapixel: output }), measure: undefined };
       return { rates: texts({ image: output }), measure: 'image' };
     case 'per_second':
       // `image_input` of video models is the price of one image that goes in.

@@ -14,6 +14,7 @@ export const measures = [
   'image_input',
   'image_output',
   'image',
+  'megapixel',
   'second',
   'character',
   'request',
@@ -21,5 +22,5 @@ export const measures = [
 
 export type Measure = (typeof measures)[number];
 
-/** Amounts by measure: tokens, images, seconds, characters or requests. Absent is zero. */
+/** Amounts by measure: tokens, images, megapixels (a started one counts), seconds, characters or requests. Absent is zero. */
 export type Quantities = Readonly<Partial<Record<Measure, number>>>;

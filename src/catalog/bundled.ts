@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { Nano } from '../base/money.ts';
+import type { ImageTerms } from './image-terms.ts';
 import type { Price, Rates } from './price.ts';
 import { convertedNanoPerMillion, isMeasure, priceLacks } from './price-members.ts';
 import type { ModelFacts, ModelKind } from './snapshot.ts';
@@ -57,6 +58,7 @@ interface WrittenModel {
   readonly max_output?: number;
   readonly modalities: { readonly in: readonly string[]; readonly out: readonly string[] };
   readonly durations?: readonly number[];
+  readonly image?: ImageTerms;
   readonly reasoning?: boolean;
   readonly retired_on?: string;
   readonly shutdown_date?: string;
@@ -94,6 +96,7 @@ function model(row: WrittenModel, options: BundledOptions): BundledModel {
     modalities: row.modalities,
     topSpeed: row.reasoning === true ? thinkingTopSpeed : undefined,
     durations: row.durations,
+    image: row.image,
     shutdownDate: row.shutdown_date,
     price: price(row, options),
   };

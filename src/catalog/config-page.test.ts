@@ -4,7 +4,7 @@ import { measures } from '../base/quantities.ts';
 import { vendors } from '../providers/index.ts';
 import { defaultUsdRatePpm, loadBundled } from './bundled.ts';
 import { readConfiguration } from './config.ts';
-import { channelSchema, groupSchema, mediaSchema, modelSchema, priceSchema, settingsSchema } from './config-schema.ts';
+import { channelSchema, groupSchema, imageSchema, mediaSchema, modelSchema, priceSchema, settingsSchema } from './config-schema.ts';
 import { mediaLimits } from '../media/limits.ts';
 import { describeProblems } from './problem.ts';
 import { priceUnits } from './price-members.ts';
@@ -36,6 +36,7 @@ describe('the page about the configuration file', () => {
   it('names every member', () => {
     for (const schema of [groupSchema, modelSchema, channelSchema, priceSchema, settingsSchema])
       for (const member of Object.keys(schema.shape)) expect(page, member).toContain(`| \`${member}\` |`);
+    for (const member of Object.keys(imageSchema.shape)) expect(page, member).toContain(`| \`image.${member}\` |`);
     for (const member of Object.keys(mediaSchema.shape)) expect(page, member).toContain(`| \`media.${member}\` |`);
     for (const member of ['limits.rpm', 'limits.tpm', 'limits.concurrency', 'upstream', 'above_input_tokens'])
       expect(page).toContain(`\`${member}\``);

@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
 import { exactDecimal } from './decimal.ts';
 import { usdRate } from './configuration.ts';
+import { sidesOf } from './image-terms.ts';
 import { didYouMean } from './nearest.ts';
 import type { ModelKind } from './snapshot.ts';
 
@@ -102,6 +103,7 @@ const tokenPrices = {
 export const priceSchema = members({
   ...tokenPrices,
   image: perOne,
+  megapixel: perOne,
   second: perOne,
   character: perOne,
   request: perOne,
@@ -116,6 +118,28 @@ export const groupSchema = members({
   limits: members({ rpm: count(1).optional(), tpm: count(1).optional(), concurrency: count(1).optional() }).optional(),
 });
 
+const anySizeSchema = members({
+  step: count(1).optional(),
+  longest: count(1).optional(),
+  ratio: count(1).optional(),
+  pixels_min: count(1).optional(),
+  pixels_max: count(1).optional(),
+});
+
+export const imageSchema = members({
+  sizes: list(
+    text.refine((size) => size === 'auto' || sidesOf(size) !== undefined, { error: expected('a size such as 1024x1024, or auto') }),
+  ).optional(),
+  any_size: anySizeSchema.optional(),
+  qualities: list(text).optional(),
+  usual: members({ size: text.optional(), quality: text.optional() }).optional(),
+  n: count(1).optional(),
+  prompt_chars: count(1).optional(),
+  returns: oneOf(['url', 'both']).optional(),
+  tokens: z.record(text, count(1), { error: expected('a group of members') }).optional(),
+});
+export type WrittenImage = z.output<typeof imageSchema>;
+
 export const modelSchema = members({
   id: text,
   owned_by: text.optional(),
@@ -125,6 +149,7 @@ export const modelSchema = members({
   modalities: members({ in: list(oneOf(contents)).optional(), out: list(oneOf(contents)).optional() }).optional(),
   top_speed: count(1).optional(),
   durations: list(count(1)).optional(),
+  image: imageSchema.optional(),
   shutdown_date: text.refine(isDate, { error: (issue) => `must be a date such as 2027-01-31, not '${String(issue.input)}'` }).optional(),
   price: priceSchema,
 });
@@ -137,7 +162,7 @@ export const pricedModelSchema = members({ ...modelSchema.partial().shape, id: t
 
 const channelModel = z.preprocess(
   (written) => (typeof written === 'string' ? { id: written } : written),
-  members({ id: text, upstream: text.optional() }),
+  members({ id: text, upstream: text.optional(), durations: list(count(1)).optional() }),
 );
 
 export const channelSchema = members({

@@ -1,5 +1,6 @@
 import { type Bundled, type BundledModel, defaultUsdRatePpm, loadBundled } from './bundled.ts';
 import { readChannels } from './config-channels.ts';
+import { imageTerms } from './config-image.ts';
 import { mediaSettings } from './config-media.ts';
 import { allContents, fileSchema, groupSchema, modelSchema, priceSchema, settingsSchema, type WrittenModel } from './config-schema.ts';
 import { type ConfigurationContext, type ConfigurationResult, dateOf, defaultGroup, usdRate, usdRateVariable } from './configuration.ts';
@@ -107,7 +108,7 @@ function checkPrice(item: unknown, report: Report, path: Path): void {
 
 function needsBundled(written: readonly ReadModel[], channels: readonly unknown[]): boolean {
   const own = new Set(written.map(({ model }) => model.id));
-  if (written.some(({ model }) => model.owned_by === undefined)) return true;
+  if (written.some(({ model }) => model.owned_by === undefined || (model.kind === 'image' && model.image === undefined))) return true;
   return channels.some((channel) => {
     const models = member(channel, 'models');
     return (
@@ -143,6 +144,7 @@ function modelFacts(
     modalities: modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents },
     topSpeed: model.top_speed,
     durations: model.durations,
+    image: model.image === undefined ? bundled.get(model.id)?.facts.image : imageTerms(model.image),
     shutdownDate: model.shutdown_date,
     price,
   };

@@ -5,7 +5,7 @@ import type { Price, Rates } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
 
 /** What the number behind each member buys: a price is yuan for this. */
-export const priceUnits: Readonly<Record<Measure, 'million tokens' | 'image' | 'second' | 'character' | 'request'>> = {
+export const priceUnits: Readonly<Record<Measure, 'million tokens' | 'image' | 'megapixel' | 'second' | 'character' | 'request'>> = {
   input: 'million tokens',
   cached_input: 'million tokens',
   cache_write_5m: 'million tokens',
@@ -17,6 +17,7 @@ export const priceUnits: Readonly<Record<Measure, 'million tokens' | 'image' | '
   image_input: 'million tokens',
   image_output: 'million tokens',
   image: 'image',
+  megapixel: 'megapixel',
   second: 'second',
   character: 'character',
   request: 'request',
@@ -47,7 +48,7 @@ const enough: Readonly<Record<ModelKind, readonly (readonly Measure[])[]>> = {
   embedding: [['input'], ['request']],
   rerank: [['input'], ['request']],
   moderation: [['input'], ['request']],
-  image: [['image'], ['image_output'], ['output'], ['request']],
+  image: [['image'], ['megapixel'], ['image_output'], ['output'], ['request']],
   transcription: [['second'], ['input'], ['audio_input'], ['request']],
   speech: [['character'], ['second'], ['output'], ['audio_output'], ['request']],
   video: [['second'], ['output'], ['request']],
@@ -63,7 +64,7 @@ export function priceLacks(kind: ModelKind, price: Price): string | undefined {
 
 /** What the variants in `by` are variants of: the plain member beside them, else what the kind is usually sold by. */
 export function variantMeasure(kind: ModelKind, rates: Rates): Measure {
-  const beside = (['second', 'image', 'character', 'request'] as const).find((measure) => rates[measure] !== undefined);
+  const beside = (['second', 'image', 'megapixel', 'character', 'request'] as const).find((measure) => rates[measure] !== undefined);
   if (beside !== undefined) return beside;
   if (kind === 'image') return 'image';
   return rates.output === undefined ? 'second' : 'output';

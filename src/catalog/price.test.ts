@@ -8,7 +8,7 @@ const unit = 1_000_000n;
 const yuan = (text: string): bigint => BigInt(Math.round(Number(text) * 1e9));
 const price = (rates: Rates, rest: Partial<Price> = {}): Price => ({ rates, tiers: [], by: undefined, ...rest });
 const costs = (of: Price, quantities: Quantities, variant?: string) => costOf(tariffOf(of, unit), quantities, variant);
-const tokenMeasures = measures.filter((measure) => !['image', 'second', 'character', 'request'].includes(measure));
+const tokenMeasures = measures.filter((measure) => !['image', 'megapixel', 'second', 'character', 'request'].includes(measure));
 
 /** The same written the long way round, with fractions kept apart. */
 function exactly(of: Price, ppm: bigint, measure: Measure, quantities: Quantities): { top: bigint; bottom: bigint } {

@@ -135,6 +135,10 @@ function bandFor(tariff: Tariff, inputTokens: number): Band {
   return band;
 }
 
+/** The first of these names that the price lists as a variant: what is most telling comes first. */
+export const variantIn = ({ variants }: Tariff, names: readonly string[]): string | undefined =>
+  names.find((name) => variants?.listed.has(name));
+
 /** All tokens that went in, whatever their class. */
 export function inputTokens(quantities: Quantities): number {
   return (

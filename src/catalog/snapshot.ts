@@ -1,3 +1,4 @@
+import type { ImageTerms } from './image-terms.ts';
 import type { Price, Tariff } from './price.ts';
 
 export type ModelKind = 'chat' | 'completion' | 'embedding' | 'image' | 'transcription' | 'speech' | 'rerank' | 'moderation' | 'video';
@@ -15,6 +16,8 @@ export interface ModelFacts {
   /** Output tokens per second at most, for models that think unseen. */
   readonly topSpeed: number | undefined;
   readonly durations: readonly number[] | undefined;
+  /** Of models that make pictures. */
+  readonly image?: ImageTerms | undefined;
   readonly shutdownDate: string | undefined;
   readonly price: Price;
 }
@@ -49,6 +52,8 @@ export interface ChannelFacts {
   readonly weight: number;
   /** Public model id → the vendor's id. */
   readonly models: ReadonlyMap<string, string>;
+  /** Public model id → the lengths, in seconds, of the videos that it makes over this channel. Absent: as far as the vendor itself knows. */
+  readonly durations?: ReadonlyMap<string, readonly number[]>;
 }
 
 export interface Channel extends ChannelFacts {
@@ -64,6 +69,7 @@ export interface Candidate {
   readonly priority: number;
   readonly weight: number;
   readonly upstreamModel: string;
+  readonly durations?: readonly number[];
 }
 
 /** What a group may buy: a model, at that group's multiplier, from these channels. */

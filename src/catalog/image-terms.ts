@@ -1,0 +1,81 @@
+/** What may be asked of a model that makes pictures. What is undefined is not enforced. */
+export interface ImageTerms {
+  /** `1024x1024`, … and `auto`. */
+  readonly sizes?: readonly string[] | undefined;
+  /** Other sizes that are as good, by rule. */
+  readonly anySize?: AnySize | undefined;
+  readonly qualities?: readonly string[] | undefined;
+  /** What an unsaid size or quality, and `auto`, stand for. Undefined: the vendor's model decides. */
+  readonly usual?: { readonly size?: string | undefined; readonly quality?: string | undefined } | undefined;
+  /** Pictures of one request. */
+  readonly nMax?: number | undefined;
+  readonly promptCharsMax?: number | undefined;
+  /** What an item holds when the client does not say: an address, or both the address and the bytes, for clients that never had to say. */
+  readonly returns?: 'url' | 'both' | undefined;
+  /** Output tokens of one picture at most: `any`, or by quality and then for a megapixel. For models that are sold by tokens. */
+  readonly tokens?: Readonly<Record<string, number>> | undefined;
+}
+
+/** Sides are multiples of `step`, the longer one at most `longest` and `ratio` times the shorter; the area lies between, in pixels. */
+export interface AnySize {
+  readonly step?: number | undefined;
+  readonly longest?: number | undefined;
+  readonly ratio?: number | undefined;
+  readonly pixelsMin?: number | undefined;
+  readonly pixelsMax?: number | undefined;
+}
+
+/** `1024x1792` → its sides. */
+export function sidesOf(size: string): { readonly width: number; readonly height: number } | undefined {
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? [];
+  return width === undefined || height === undefined ? undefined : { width: Number(width), height: Number(height) };
+}
+
+/** Why a model is not asked for a picture of this size: what it can be asked for. Undefined: it is. */
+export function sizeProblem({ sizes, anySize }: ImageTerms, size: string): string | undefined {
+  if (sizes?.includes(size) || (size === 'auto' && sizes === undefined)) return undefined;
+  const sides = sidesOf(size);
+  if (sides !== undefined && sides.width > 0 && sides.height > 0 && (anySize === undefined ? sizes === undefined : fits(anySize, sides)))
+    return undefined;
+  const allowed = [...(sizes ?? ['<width>x<height>, for instance 1024x1024']), ...(anySize === undefined ? [] : [ruleText(anySize)])];
+  return `'${size}' is not supported by this model. Supported sizes are: ${allowed.join(', ')}.`;
+}
+
+function fits(
+  { step = 1, longest = Infinity, ratio = Infinity, pixelsMin = 0, pixelsMax = Infinity }: AnySize,
+  sides: { width: number; height: number },
+) {
+  const { width, height } = sides;
+  const [short, long] = width < height ? [width, height] : [height, width];
+  const pixels = width * height;
+  return (
+    width % step === 0 && height % step === 0 && long <= longest && long <= short * ratio && pixels >= pixelsMin && pixels <= pixelsMax
+  );
+}
+
+function ruleText({ step, longest, ratio, pixelsMin, pixelsMax }: AnySize): string {
+  const rules = [
+    step === undefined ? [] : [`sides that are multiples of ${step}`],
+    longest === undefined ? [] : [`at most ${longest} long`],
+    ratio === undefined ? [] : [`at most ${ratio} times as long as wide`],
+    pixelsMin === undefined ? [] : [`at least ${pixelsMin} pixels`],
+    pixelsMax === undefined ? [] : [`at most ${pixelsMax} pixels`],
+  ].flat();
+  return `or any <width>x<height> with ${rules.join(', ')}`;
+}
+
+const megapixel = 1_024 * 1_024;
+
+/** The most output tokens that one such picture can cost; undefined where the terms do not tell. A quality left to the model may be the dearest of those listed. */
+export function tokensOf({ tokens }: ImageTerms, quality: string | undefined, pixels: number): number | undefined {
+  if (tokens === undefined) return undefined;
+  const { any, ...byQuality } = tokens;
+  if (any !== undefined) return any;
+  const each = byQuality[quality ?? ''] ?? Math.max(...Object.values(byQuality));
+  return Math.ceil(each * Math.max(1, pixels / megapixel));
+}
+
+/** Pictures of one request where the terms do not say (wire-formats §7 row 31). */
+export const usualNMax = 10;
+export const usualPromptCharsMax = 32_000;
+export const usualQualities: readonly string[] = ['standard', 'hd', 'low', 'medium', 'high', 'auto'];
