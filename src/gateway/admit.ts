@@ -1,6 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
-import { type Media, outputTokensFor, worstCase } from '../catalog/price.ts';
+import type { Quantities } from '../base/quantities.ts';
+import { costOf, type Media, outputTokensFor, worstCase } from '../catalog/price.ts';
 import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { Overrun, Pass } from '../limits/contract.ts';
 import { countQuestion, countTokens } from './count.ts';
@@ -25,8 +26,10 @@ export interface Admitted {
   /** An upper estimate, until counted. */
   readonly textTokens: number;
   readonly media: Media;
-  /** For all choices together. */
+  /** For all choices together. 0 where `most` is known. */
   readonly outputTokens: number;
+  /** The most that it can be charged for, where that is known beforehand. */
+  readonly most?: Quantities;
   readonly pass: Pass;
 }
 
@@ -48,7 +51,8 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
     inputTokens + Math.min(outputTokens, outputTokensForLimit),
   );
   if ('over' in entered) throw new LimitReached(entered, inputTokens);
-  return { offer, textTokens, media, outputTokens, pass: entered };
+  const { sized } = request;
+  return { offer, textTokens, media, outputTokens, pass: entered, ...(sized === undefined ? {} : { most: sized.most }) };
 }
 
 /** What this model is for, and what it takes no matter how it is asked. */
@@ -91,6 +95,7 @@ export async function countedText({ textTokens }: Admitted, request: ClientReque
 
 /** What so many tokens of output would cost this admission at worst, input included. */
 export function worstCaseOf(admitted: Admitted, outputTokens: number): Nano {
+  if (admitted.most !== undefined) return costOf(admitted.offer.tariff, admitted.most).total;
   return worstCase(admitted.offer.tariff, admitted.textTokens, outputTokens, admitted.media);
 }
 

@@ -50,6 +50,8 @@ export interface Receiver {
 export class Attempt implements UpstreamListener {
   readonly result: Promise<AttemptResult>;
   readonly upstreamCall: UpstreamCall;
+  /** Of the reply, once its head is there. */
+  contentType = '';
   readonly #adapter: Inquiry;
   readonly #call: Call;
   readonly #limits: GatewayLimits;
@@ -73,7 +75,7 @@ export class Attempt implements UpstreamListener {
     const ask = this.#adapter.ask(this.#call);
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
     const path = lane.place(ask.path, this.#call.upstreamModel);
-    const signed = { method: ask.method ?? 'POST', path, headers: { ...lane.sign, ...ask.headers }, body: ask.body };
+    const signed = { method: ask.method ?? 'POST', path, headers: { ...lane.sign, ...ask.headers }, body: ask.body, rest: ask.rest };
     if (lane.authorize === undefined) lane.upstream.post(signed, times, this.upstreamCall);
     else this.#prove(lane.upstream, lane.authorize, signed, times);
   }
@@ -97,6 +99,7 @@ export class Attempt implements UpstreamListener {
 
   head(status: number, headers: ReplyHeaders): void {
     const contentType = headers.get('content-type') ?? '';
+    this.contentType = contentType;
     const coding = headers.get('content-encoding');
     if (status < 200 || status > 299)
       this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this.#limits.faultBytesMax);

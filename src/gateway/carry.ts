@@ -1,7 +1,7 @@
 import { editBytes, jsonText, type Path } from '../base/json-edit.ts';
 import { refusal } from '../base/refusal.ts';
 import { type Content, isFailed } from '../media/downloads.ts';
-import type { Adapter, Call, PictureAdapter, WholeAdapter } from '../providers/adapter.ts';
+import type { Adapter, Call, PictureAdapter, SoundAdapter, WholeAdapter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { MediaAddress } from './request.ts';
@@ -26,7 +26,7 @@ export function carry(
 /** The addresses that this vendor does not read itself. */
 export function unread(
   addresses: readonly MediaAddress[],
-  adapter: Adapter | WholeAdapter | PictureAdapter | undefined,
+  adapter: Adapter | WholeAdapter | PictureAdapter | SoundAdapter | undefined,
   call: Call,
 ): readonly MediaAddress[] {
   if (adapter === undefined || !('needsBytes' in adapter) || adapter.needsBytes === undefined) return [];

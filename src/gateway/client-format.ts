@@ -8,10 +8,10 @@ import type { ClientRequest } from './request.ts';
 export interface ClientFormat {
   /** The end mark: sent once the charge is committed. */
   readonly done: string;
-  /** Sent while the model is silent. */
+  /** Sent while the model is silent. Empty: there is nothing that could be. */
   readonly keepAlive: string;
-  /** `nextEvent`: its number, in formats that number their events. */
-  errorEvent(error: Refusal, requestId: string, nextEvent: number): string;
+  /** `nextEvent`: its number, in formats that number their events. Undefined: the connection breaks, since bytes of sound say nothing of errors. */
+  readonly errorEvent: ((error: Refusal, requestId: string, nextEvent: number) => string) | undefined;
   limitHeaders(pass: Pass, reply: Reply): void;
   /** For vendors that told no usage: our own count, in a whole answer and as an event (`created` in Unix seconds) of a stream that was asked for it. */
   readonly counted?: {

@@ -22,6 +22,12 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / bytesPerTokenOut);
 }
 
+/** About twenty tokens a second, and fifteen characters (OpenAI's prices a minute and a token, 2026-08). */
+const tokensPerCharacterSpoken = 1.5;
+
+/** Output tokens of a text that was read aloud. */
+export const spokenTokens = (characters: number): number => Math.ceil(characters * tokensPerCharacterSpoken);
+
 /** Tokens of what a model is asked, framing included. */
 export async function countQuestion(text: string): Promise<number> {
   return (await countTokens(text)) + tokensOfFraming;

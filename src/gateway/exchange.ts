@@ -31,6 +31,8 @@ export class Exchange implements Running, Watched {
   attempts = 0;
   candidate: Candidate | undefined;
   attempt: Pick<Attempt, 'finish'> | undefined;
+  /** The content type of the stream to the client. Undefined: that of events. */
+  streamType: string | undefined;
   /** What the stream to the client has told so far. */
   meter: StreamMeter | undefined;
   /** What its media by address gave, as far as somebody needed it: for the next channel. */
@@ -74,7 +76,7 @@ export class Exchange implements Running, Watched {
 
   firstByte(): void {
     this.firstByteMs ??= this.elapsedMs();
-    this.reply.startStream();
+    this.reply.startStream(this.streamType);
   }
 
   /** The client went away: nobody is to blame, and the vendor stops at once. */
@@ -90,7 +92,7 @@ export class Exchange implements Running, Watched {
     if (this.wrote) this.#silentMs = 0;
     else this.#silentMs += this.parts.watch.everyMs;
     this.wrote = false;
-    if (this.request.stream && this.#silentMs >= this.parts.limits.keepAliveMs) {
+    if (this.request.stream && this.format.keepAlive !== '' && this.#silentMs >= this.parts.limits.keepAliveMs) {
       this.#silentMs = 0;
       this.reply.startStream();
       this.reply.write(this.format.keepAlive);
@@ -119,6 +121,8 @@ export class Exchange implements Running, Watched {
       streamUpstream,
       outputTokensMax: limit === request.outputTokensAsked ? undefined : limit,
       ...(request.headers === undefined ? {} : { clientHeaders: request.headers }),
+      ...(request.listen === undefined ? {} : { listen: request.listen }),
+      ...(request.speak === undefined ? {} : { speak: request.speak }),
       answerId: request.answerId,
       created: Math.floor(this.reservedAt / 1_000),
     };

@@ -43,6 +43,7 @@ export class Purse {
 
   /** Half a slice before the money ends, and once the whole answer is covered only where a longer one begins. */
   #lookAt(): number {
+    if (this.#admitted.most !== undefined) return Infinity;
     if (!this.canGrow()) return this.#mostTokens * bytesPerTokenMax;
     return Math.max(0, this.#coveredTokens - Math.ceil(this.#slice / 2)) * bytesPerTokenReserved;
   }

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import type { AnsweredCapability } from '../base/capability.ts';
+import type { Quantities } from '../base/quantities.ts';
 import type { Medium } from '../providers/adapter.ts';
+import type { ListenWish, SpeakWish } from '../providers/sound-wish.ts';
 
 /** A medium that the client gave by its address, and how its format says the same with the bytes in place. */
 export interface MediaAddress extends Medium {
@@ -10,6 +12,16 @@ export interface MediaAddress extends Medium {
   /** The parameter that is replaced when the bytes go along, and by what. */
   readonly place: string;
   written(type: string, base64: string): unknown;
+}
+
+/** The size of a request in the units that models of its kind are sold by. */
+export interface Sized {
+  /** The most that a vendor can count. */
+  readonly most: Quantities;
+  /** Seconds or characters, measured here: what is charged where the price is by these and the vendor does not tell. */
+  readonly measured: Quantities;
+  /** What its input is taken for in tokens, where the price is by these and the vendor does not tell. */
+  readonly likely: Quantities;
 }
 
 /** What the client asked, as its endpoint understood it (api/ parses, the pipeline trusts). */
@@ -40,6 +52,10 @@ export interface ClientRequest {
   readonly textTokensMax?: number;
   /** The most units that it can be charged for, where the price is for one and it may be several. */
   readonly units?: number;
+  readonly listen?: ListenWish;
+  readonly speak?: SpeakWish;
+  /** What is known of its size beforehand. Then all that it can cost is reserved before it starts. */
+  readonly sized?: Sized;
   /** Everything in it that a model reads as text, for counting. Empty where it came as tokens. */
   text(): string;
   /** Id of the answer, in the form of its endpoint. */

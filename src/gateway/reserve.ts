@@ -65,7 +65,7 @@ function askFor(parts: Parts, request: ClientRequest, admitted: Admitted, at: nu
     limits: windowsOf(request.principal, at, parts.limits.utcOffsetMinutes),
     want: worstCaseOf(admitted, tokensAtFirst(request, admitted)),
     minimum: worstCaseOf(admitted, Math.min(outputTokensMin, admitted.outputTokens)),
-    shape: request.stream ? 'stream' : 'whole',
+    shape: request.sized !== undefined ? 'fixed' : request.stream ? 'stream' : 'whole',
   };
 }
 

@@ -4,7 +4,7 @@ import { type Refusal, refusal } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Answer, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
+import type { Adapter, Answer, Call, SoundAdapter, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { admit } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
@@ -18,6 +18,7 @@ import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import type { ClientRequest } from './request.ts';
 import { reserve, unavailableRetryMs } from './reserve.ts';
 import { countedAnswer, countedStream, type Ending, outputTokens, settle } from './settle.ts';
+import { soundOf, withMeasured } from './sound.ts';
 import { remember } from './signatures.ts';
 import { attemptWhole } from './whole.ts';
 
@@ -45,6 +46,7 @@ export async function run(parts: Parts, request: ClientRequest, reply: Reply, fo
 
 function refuseOrBreak({ reply, format, request, meter }: Exchange, why: Refusal): void {
   if (!reply.started) throw why;
+  if (format.errorEvent === undefined) return reply.destroy();
   reply.endBroken(format.errorEvent(why, request.id, meter?.nextEvent ?? 0));
 }
 
@@ -119,16 +121,17 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   if (adapter === undefined) throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
   const plain = exchange.callFor(candidate, request.stream || purse.canGrow());
-  if (!('stream' in adapter) || adapter.parts?.(plain) !== undefined)
+  if (!('stream' in adapter) || answersWhole(adapter, plain))
     return { result: await attemptWhole(exchange, adapter, plain, lane), receiver: undefined };
-  const prepared = prepare(exchange, lane, adapter, plain);
+  const prepared = 'collect' in adapter ? prepare(exchange, lane, adapter, plain) : plain;
   const call = prepared instanceof Promise ? await prepared : prepared;
   if ('kind' in call) return { result: call, receiver: undefined };
   let receiver: StreamReceiver | undefined;
   const attempt = new Attempt(adapter, call, parts.limits, (self) => {
-    receiver = request.stream
-      ? forwardingReceiver(exchange, self, adapter.stream(call))
-      : new CollectingReceiver(exchange, self, adapter.collect(call), parts.limits.answerBytesMax);
+    receiver =
+      request.stream || !('collect' in adapter)
+        ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType))
+        : new CollectingReceiver(exchange, self, adapter.collect(call), parts.limits.answerBytesMax);
     return receiver;
   });
   exchange.attempt = attempt;
@@ -138,8 +141,13 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   return { result, receiver };
 }
 
+/** In one piece, or as pieces that are each whole. Sound is put together from no stream. */
+const answersWhole = (adapter: Adapter | SoundAdapter, call: Call): boolean =>
+  'collect' in adapter ? adapter.parts?.(call) !== undefined : !call.stream;
+
 function forwardingReceiver(exchange: Exchange, attempt: Attempt, translator: StreamTranslator): ForwardingReceiver {
   exchange.meter = translator.meter;
+  exchange.streamType = translator.type;
   return new ForwardingReceiver(exchange, attempt, translator);
 }
 
@@ -173,24 +181,26 @@ async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMete
 
 /** A whole answer: charged first, sent after the commit, withheld when it cannot be charged. */
 async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 'length'): Promise<Outcome> {
-  const quantities = answer.quantities ?? (await countedAnswer(exchange, answer.outputText));
-  const ending: Ending = { status, quantities, estimated: answer.quantities === undefined, upstreamId: answer.upstreamId };
+  const told = withMeasured(exchange, answer.quantities);
+  const quantities = told ?? (await countedAnswer(exchange, answer.outputText));
+  const ending: Ending = { status, quantities, estimated: told === undefined, upstreamId: answer.upstreamId };
   const remembered = answer.signatures && remember(exchange, answer.signatures);
   const outcome = await charge(exchange, ending);
   if (outcome.refusal !== undefined) return outcome;
   if (remembered !== undefined) await remembered;
   exchange.firstByteMs ??= exchange.elapsedMs();
-  const counted = answer.quantities === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
+  const counted = told === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
   const body = counted ?? answer.body;
   const kept = exchange.request.keep === undefined || (await keep(exchange, body));
-  exchange.reply.whole(200, 'application/json', body);
+  exchange.reply.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
 async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
-  const quantities = meter.quantities ?? (await countedStream(exchange, meter));
+  const told = exchange.request.sized === undefined ? meter.quantities : soundOf(exchange, meter, status);
+  const quantities = told ?? (await countedStream(exchange, meter));
   const remembered = meter.signatures && remember(exchange, meter.signatures);
-  const outcome = await charge(exchange, { status, quantities, estimated: meter.quantities === undefined, upstreamId: meter.upstreamId });
+  const outcome = await charge(exchange, { status, quantities, estimated: told === undefined, upstreamId: meter.upstreamId });
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
   if (remembered !== undefined) await remembered;
   const kept = exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));

@@ -3,7 +3,7 @@ import { costOf, inputTokens, type PriceLine } from '../catalog/price.ts';
 import type { Settled } from '../ledger/contract.ts';
 import type { StreamMeter } from '../providers/adapter.ts';
 import type { RecordValues } from '../usage/record.ts';
-import { countTokens, tokensOfBytes } from './count.ts';
+import { countTokens, spokenTokens, tokensOfBytes } from './count.ts';
 import { countedText } from './admit.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -24,17 +24,20 @@ export function outputTokens(quantities: Quantities): number {
 
 /** What a text answer without the vendor's count is charged for. */
 export async function countedAnswer(exchange: Exchange, outputText: string): Promise<Quantities> {
-  return { input: await inputCount(exchange), output: await countTokens(outputText) };
+  return { ...(await inputCount(exchange)), output: await countTokens(outputText) };
 }
 
 /** The same for a stream, whose text was not kept. */
 export async function countedStream(exchange: Exchange, { input, outputBytes }: StreamMeter): Promise<Quantities> {
-  return { ...(input ?? { input: await inputCount(exchange) }), output: tokensOfBytes(outputBytes) };
+  const counted = input ?? (await inputCount(exchange));
+  return exchange.request.speak === undefined
+    ? { ...counted, output: tokensOfBytes(outputBytes) }
+    : { ...counted, audio_output: spokenTokens(outputBytes) };
 }
 
-async function inputCount(exchange: Exchange): Promise<number> {
-  const { request, admitted } = exchange;
-  return (await countedText(admitted, request)) + admitted.media.inputTokens;
+async function inputCount({ request, admitted }: Exchange): Promise<Quantities> {
+  if (request.sized !== undefined) return request.sized.likely;
+  return { input: (await countedText(admitted, request)) + admitted.media.inputTokens };
 }
 
 const withheld = { delivered: false } as const;
@@ -80,7 +83,7 @@ function recordOf(exchange: Exchange, ending: Ending, lines: readonly PriceLine[
 }
 
 /** Written by hand: a record is made for every request. Money is text, since a rate may be more than a JSON number holds. */
-function linesText(lines: readonly PriceLine[]): string {
+export function linesText(lines: readonly PriceLine[]): string {
   let text = '';
   for (const line of lines) text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},"${line.rate}","${line.cost}"]`;
   return `[${text}]`;

@@ -42,9 +42,9 @@ export class KeptReply extends Reply {
     this.#handOver({ contentType, body: body.toString() }, () => super.whole(status, contentType, body));
   }
 
-  override startStream(): void {
+  override startStream(type?: string): void {
     this.#outer.started = true;
-    super.startStream();
+    super.startStream(type);
   }
 
   override write(bytes: string): boolean {

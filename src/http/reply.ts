@@ -108,14 +108,7 @@ export class Reply {
     if (this.closed || this.started) return;
     this.started = true;
     // Proxies in between must neither buffer nor transform what is meant to arrive at once.
-    this.#headers.push(
-      'content-type',
-      type,
-      'cache-control',
-      'no-cache, no-transform',
-      'x-accel-buffering',
-      'no',
-    );
+    this.#headers.push('content-type', type, 'cache-control', 'no-cache, no-transform', 'x-accel-buffering', 'no');
     this.#response.writeHead(200, this.#headers);
   }
 

@@ -1,7 +1,7 @@
 import type { PicturedCapability, SoundCapability, StreamedCapability, TaskCapability, WholeCapability } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
-import type { Spool } from '../http/spool.ts';
+import type { Enclosed } from '../http/enclosed.ts';
 import type { ImageWish } from './image-wish.ts';
 import type { ListenWish, SpeakWish } from './sound-wish.ts';
 import type { TaskAdapter } from './task-adapter.ts';
@@ -64,12 +64,6 @@ export interface Ask {
   readonly body: Buffer;
   /** What follows the body: files that nobody holds in memory, and bytes between and after them. */
   readonly rest?: readonly (Buffer | Enclosed)[];
-}
-
-/** A file in the body of a request: as it is, or in base64. */
-export interface Enclosed {
-  readonly file: Spool;
-  readonly as: 'bytes' | 'base64';
 }
 
 /** A whole answer in the client's format. `quantities` is undefined when the vendor told no usage; then `outputText` is what to count (it is empty otherwise). */

@@ -1,0 +1,57 @@
+import type { Source } from './source.ts';
+
+const headBytes = 64 * 1024;
+const tailBytes = 1024 * 1024;
+const nanosecondsUsual = 1_000_000;
+
+/** A number of EBML (RFC 8794 §4): its length is in its first byte. */
+function size(bytes: Buffer, at: number): { readonly value: number; readonly next: number } | undefined {
+  const first = bytes[at];
+  if (first === undefined || first === 0) return undefined;
+  const length = Math.clz32(first) - 23;
+  if (at + length > bytes.length) return undefined;
+  let value = first & (0xff >> length);
+  for (let i = 1; i < length; i++) value = value * 256 + (bytes[at + i] ?? 0);
+  return { value, next: at + length };
+}
+
+/** The content of the first element with these bytes as its id. */
+function element(bytes: Buffer, id: readonly number[], from = 0): { readonly content: Buffer; readonly next: number } | undefined {
+  const at = bytes.indexOf(Buffer.from(id), from);
+  const length = at < 0 ? undefined : size(bytes, at + id.length);
+  return length && { content: bytes.subarray(length.next, length.next + length.value), next: length.next };
+}
+
+const unsigned = (bytes: Buffer): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+
+/** Seconds by the Duration of its Info, or by its last cluster and block: a browser that records does not go back to write a head. */
+export async function webmSeconds(source: Source): Promise<number | undefined> {
+  const head = await source.bytes(0, Math.min(headBytes, source.size));
+  const info = element(head, [0x15, 0x49, 0xa9, 0x66])?.content;
+  if (info === undefined) return undefined;
+  const scale = unsigned(element(info, [0x2a, 0xd7, 0xb1])?.content ?? Buffer.alloc(0)) || nanosecondsUsual;
+  const told = element(info, [0x44, 0x89])?.content;
+  if (told?.length === 4 || told?.length === 8) {
+    const duration = told.length === 4 ? told.readFloatBE(0) : told.readDoubleBE(0);
+    if (duration > 0 && Number.isFinite(duration)) return (duration * scale) / 1e9;
+  }
+  const from = Math.max(0, source.size - tailBytes);
+  const last = lastTime(await source.bytes(from, Math.min(tailBytes, source.size)));
+  return last === undefined ? undefined : (last * scale) / 1e9;
+}
+
+function lastTime(tail: Buffer): number | undefined {
+  const at = tail.lastIndexOf(Buffer.from([0x1f, 0x43, 0xb6, 0x75]));
+  const cluster = at < 0 ? undefined : element(tail, [0xe7], at);
+  if (cluster === undefined) return undefined;
+  let latest = unsigned(cluster.content.subarray(0, 8));
+  const start = latest;
+  // Simple blocks, one after the other: track, and time since the cluster's.
+  for (let next = cluster.next + cluster.content.length; next + 8 < tail.length; ) {
+    const length = size(tail, next + 1);
+    if (length === undefined) break;
+    if (tail[next] === 0xa3) latest = Math.max(latest, start + tail.readInt16BE(Math.min(length.next + 1, tail.length - 2)));
+    next = length.next + length.value;
+  }
+  return latest;
+}
