@@ -51,7 +51,8 @@ function candidatesByModel(channels: readonly Channel[], models: ReadonlyMap<str
       const model = models.get(publicId);
       if (model === undefined || !serves(channel.vendor, model.kind)) continue;
       const candidates = byModel.get(publicId) ?? [];
-      candidates.push({ channel, id, priority, weight, upstreamModel });
+      const durations = channel.durations?.get(publicId);
+      candidates.push({ channel, id, priority, weight, upstreamModel, ...(durations === undefined ? {} : { durations }) });
       byModel.set(publicId, candidates);
     }
   }

@@ -28,6 +28,7 @@ export function readChannels(list: readonly unknown[], report: Report, known: Kn
 }
 
 function channelFacts(channel: WrittenChannel, { bundled }: Known): ChannelFacts {
+  const durations = new Map(channel.models?.flatMap(({ id, durations: lengths }) => (lengths === undefined ? [] : [[id, lengths]])));
   return {
     name: channel.name,
     vendor: channel.vendor,
@@ -37,6 +38,7 @@ function channelFacts(channel: WrittenChannel, { bundled }: Known): ChannelFacts
     priority: channel.priority ?? 0,
     weight: channel.weight ?? 1,
     models: new Map(channel.models?.map(({ id, upstream }) => [id, upstream ?? id]) ?? allOf(channel.vendor, bundled)),
+    ...(durations.size === 0 ? {} : { durations }),
   };
 }
 

@@ -94,7 +94,7 @@ function channelChanges(channels: readonly ChannelFacts[], rows: readonly Row[],
     const secret = sameSecret ? (row['secret'] ?? null) : channel.secret === undefined ? null : sealer.seal(secretPurpose, channel.secret);
     const sameAddress = sameSecret && row['vendor'] === vendor && row['base_url'] === baseUrl;
     const revision = sameAddress ? (row['revision'] ?? version) : version;
-    const models = JSON.stringify([...channel.models]);
+    const models = JSON.stringify([...channel.models].map(([id, upstream]) => [id, upstream, ...lengthsOf(channel, id)]));
     return upsert(
       'channels',
       { name, vendor, base_url: baseUrl, secret, group_names: JSON.stringify(channel.groups), models, priority, weight, revision },
@@ -103,6 +103,11 @@ function channelChanges(channels: readonly ChannelFacts[], rows: readonly Row[],
   });
   return [...written, ...removals('channels', 'name', before, new Set(channels.map(({ name }) => name)))];
 }
+
+const lengthsOf = ({ durations }: ChannelFacts, id: string): readonly (readonly number[])[] => {
+  const lengths = durations?.get(id);
+  return lengths === undefined ? [] : [lengths];
+};
 
 /** What cannot be opened any more, because the master key is another one, is sealed anew. */
 function secretIn(row: Row, sealer: Sealer): string | undefined | null {
@@ -169,6 +174,8 @@ function modelOf(row: Row): Model {
 
 function channelOf(row: Row, sealer: Sealer): Channel {
   const { base_url: baseUrl, secret } = row;
+  const models = JSON.parse(String(row['models'])) as readonly (readonly [string, string, (readonly number[])?])[];
+  const durations = models.flatMap(([id, , lengths]) => (lengths === undefined ? [] : [[id, lengths] as const]));
   return {
     name: String(row['name']),
     vendor: String(row['vendor']),
@@ -177,7 +184,8 @@ function channelOf(row: Row, sealer: Sealer): Channel {
     groups: JSON.parse(String(row['group_names'])) as readonly string[],
     priority: Number(row['priority']),
     weight: Number(row['weight']),
-    models: new Map(JSON.parse(String(row['models'])) as readonly (readonly [string, string])[]),
+    models: new Map(models.map(([id, upstream]) => [id, upstream])),
+    ...(durations.length === 0 ? {} : { durations: new Map(durations) }),
     revision: Number(row['revision']),
   };
 }

@@ -81,3 +81,10 @@ export async function releaseProcess(database: Database, id: string): Promise<vo
 export async function releaseAllProcesses(database: Database): Promise<void> {
   for (const id of await database.transact(fenceAll)) await releaseProcess(database, id);
 }
+
+/** Whether each of these accounts has so much that is spent by nobody yet, idle floats of all processes included: then a hold may be had soon. */
+export async function couldHold(database: Database, accounts: readonly string[], amount: Nano): Promise<boolean> {
+  const sql = `SELECT a.id FROM account a WHERE a.id IN (${accounts.map((_, i) => `$${i + 2}`).join(', ')}) AND a.frozen=0
+    AND a.credits-a.debits-a.held+COALESCE((SELECT SUM(f.granted-f.spent) FROM till_float f WHERE f.account=a.id), 0)>=$1`;
+  return (await database.query(sql, [amount, ...accounts])).length === accounts.length;
+}

@@ -109,8 +109,10 @@ export interface TaskAdapter {
   /** Stops the vendor's work, where it can be stopped. */
   readonly cancel?: (task: AcceptedTask) => Ask;
   /** `gone`: a poll's reply says that there is no such task, and will not be. In the first minute that is believed of nobody. */
-  fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): Fault & { readonly gone?: true };
+  fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): TaskFault;
 }
+
+export type TaskFault = Fault & { readonly gone?: true };
 
 export function isTaskFault(result: Submitted | Progress | TaskFile | Fault): result is Fault {
   return 'message' in result;
