@@ -121,6 +121,7 @@ export class Exchange implements Running, Watched {
       streamUpstream,
       outputTokensMax: limit === request.outputTokensAsked ? undefined : limit,
       ...(request.headers === undefined ? {} : { clientHeaders: request.headers }),
+      ...(request.image === undefined ? {} : { image: request.image }),
       ...(request.listen === undefined ? {} : { listen: request.listen }),
       ...(request.speak === undefined ? {} : { speak: request.speak }),
       answerId: request.answerId,

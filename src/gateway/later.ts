@@ -54,8 +54,9 @@ export class PatientAttempt {
 
   async #wait(later: Later): Promise<AttemptResult> {
     const { clock, limits } = this.#parts;
-    const { totalMs, everyMsMin, everyMsMax } = limits.later;
-    const until = clock.monotonicMs() + totalMs;
+    const { totalMs, goneAfterMs, everyMsMin, everyMsMax } = limits.later;
+    const since = clock.monotonicMs();
+    const until = since + totalMs;
     let last: Fault | undefined;
     for (let faults = 0; ; ) {
       const everyMs = Math.max(everyMsMin, later.afterMs) * 2 ** faults;
@@ -71,7 +72,7 @@ export class PatientAttempt {
       last = undefined;
       if (next !== undefined) [later, faults] = [next, 0];
       else if (result.kind !== 'fault') return result;
-      else if (hasEnded(result.fault)) return accepted(result.fault);
+      else if (hasEnded(result.fault, clock.monotonicMs() - since >= goneAfterMs)) return accepted(result.fault);
       else [last, faults] = [result.fault, faults + 1];
     }
   }
@@ -124,7 +125,7 @@ export class PatientAttempt {
 /** The vendor has taken it, and may be paid for it. */
 const accepted = (fault: Fault): AttemptResult => ({ kind: 'fault', stage: 'streaming', fault });
 
-const hasEnded = (fault: LaterFault): boolean => fault.ended === true;
+const hasEnded = (fault: LaterFault, late: boolean): boolean => fault.ended === true || (late && fault.gone === true);
 
 const overdue = (totalMs: number, last: Fault | undefined): string =>
   `no answer within ${totalMs / 1_000} seconds${last === undefined ? '' : `; the last reply: ${last.message}`}`;

@@ -17,6 +17,8 @@ import type { StreamWatch } from './stream-watch.ts';
 export interface LaterLimits {
   /** From the vendor's word that it has taken the request. */
   readonly totalMs: number;
+  /** So long after that, a vendor that says it knows nothing of it is not believed: its nodes may not have told each other yet. */
+  readonly goneAfterMs: number;
   /** Between two questions; faults double what the vendor's format says, up to the greater. */
   readonly everyMsMin: number;
   readonly everyMsMax: number;
@@ -56,7 +58,13 @@ export const gatewayLimits: GatewayLimits = {
   // A whole answer of a reasoning model takes minutes before its first byte.
   whole: { firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 },
   stream: { firstByteTimeoutMs: 300_000, idleTimeoutMs: 300_000 },
-  later: { totalMs: 300_000, everyMsMin: 200, everyMsMax: 15_000, reply: { firstByteTimeoutMs: 15_000, idleTimeoutMs: 15_000 } },
+  later: {
+    totalMs: 300_000,
+    goneAfterMs: 60_000,
+    everyMsMin: 200,
+    everyMsMax: 15_000,
+    reply: { firstByteTimeoutMs: 15_000, idleTimeoutMs: 15_000 },
+  },
 };
 
 /** Everything the pipeline works with, wired once in main.ts. */

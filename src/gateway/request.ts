@@ -3,6 +3,7 @@ import type { Principal } from '../accounts/principal.ts';
 import type { AnsweredCapability } from '../base/capability.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Medium } from '../providers/adapter.ts';
+import type { ImageWish } from '../providers/image-wish.ts';
 import type { ListenWish, SpeakWish } from '../providers/sound-wish.ts';
 
 /** A medium that the client gave by its address, and how its format says the same with the bytes in place. */
@@ -52,6 +53,7 @@ export interface ClientRequest {
   readonly textTokensMax?: number;
   /** The most units that it can be charged for, where the price is for one and it may be several. */
   readonly units?: number;
+  readonly image?: ImageWish;
   readonly listen?: ListenWish;
   readonly speak?: SpeakWish;
   /** What is known of its size beforehand. Then all that it can cost is reserved before it starts. */

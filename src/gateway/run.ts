@@ -1,3 +1,4 @@
+import { isPictured } from '../base/capability.ts';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { type Refusal, refusal } from '../base/refusal.ts';
@@ -94,7 +95,7 @@ async function tryChannels(exchange: Exchange): Promise<Tried> {
     failures ??= new Map();
     const count = (failures.get(fault.kind) ?? 0) + 1;
     failures.set(fault.kind, count);
-    if (!mayRetry(fault.kind, stage, count, 'text')) return one;
+    if (!mayRetry(fault.kind, stage, count, isPictured(exchange.request.capability) ? 'media' : 'text')) return one;
     // A vendor may close an idle connection in the instant in which we use it: that says nothing of the channel, so it gets a second chance.
     if (!(fault.kind === 'network' && stage === 'waiting' && count === 1)) tried = [...tried, candidate];
   }

@@ -1,16 +1,19 @@
 import { assert } from '../base/assert.ts';
 import { costOf } from '../catalog/price.ts';
-import type { Answer, Call, PictureAdapter } from '../providers/adapter.ts';
+import type { Answer, Call, PictureAdapter, PictureMisfit } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import { PatientAttempt } from './later.ts';
+import { illustrated } from './pictures.ts';
 
 /** Parts of one request that are with the vendor at the same time, at most. */
 const partsAtOnce = 8;
 
 /** One attempt on one channel at what is answered as a whole: in one call, or in as many as the vendor needs. The first part that fails ends them all. */
 export async function attemptWhole(exchange: Exchange, adapter: PictureAdapter, call: Call, lane: Lane): Promise<AttemptResult> {
+  const misfit = adapter.misfit?.(call);
+  if (misfit !== undefined) return notMade(misfit);
   const parts = adapter.parts?.(call);
   const calls = parts?.calls ?? [call];
   const waiting = calls.entries();
@@ -44,8 +47,16 @@ export async function attemptWhole(exchange: Exchange, adapter: PictureAdapter, 
   if (ended !== undefined) return ended;
   const [first] = answers;
   assert(first !== undefined, 'a call has an answer or a fault');
-  return { kind: 'answer', answer: countedInPrice(exchange, parts === undefined ? first : parts.join(answers)) };
+  const answer = countedInPrice(exchange, parts === undefined ? first : parts.join(answers));
+  return answer.pictures === undefined ? { kind: 'answer', answer } : illustrated(exchange, answer, answer.pictures, lane);
 }
+
+/** Nobody was asked: another channel may make it. */
+const notMade = ({ param, why }: PictureMisfit): AttemptResult => ({
+  kind: 'fault',
+  stage: 'connecting',
+  fault: { kind: 'bad_request', message: why, param },
+});
 
 /** A vendor that tells only what the price does not name (searches, where tokens are sold) has told nothing: its answer would be free. */
 function countedInPrice({ admitted }: Exchange, answer: Answer): Answer {

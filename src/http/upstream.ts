@@ -21,7 +21,7 @@ export interface UpstreamTimes {
 
 export interface UpstreamAsk {
   /** POST, unless said. */
-  readonly method?: 'POST' | 'GET' | 'DELETE';
+  readonly method?: 'POST' | 'GET' | 'PUT' | 'DELETE';
   /** Appended to the base URL's path. `/../` at its beginning leaves the last step of that first. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

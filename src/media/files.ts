@@ -48,6 +48,8 @@ export interface Files {
   put(content: Buffer | AsyncIterable<Buffer>, file: NewFile): Promise<StoredFile | NotStored>;
   /** Keeps what a vendor keeps for a short time, straight from there. `left` ends it early: then it throws. */
   copy(source: FileSource, file: NewFile, left: AbortSignal): Promise<StoredFile | NotStored>;
+  /** Its bytes, kept nowhere; at most so many. `left` ends it early: then it throws. */
+  take(source: FileSource, bytesMax: number, left: AbortSignal): Promise<Buffer | NotStored>;
   /** Whether the account may store another file: for whoever is about to have one made, and paid. */
   hasRoom(account: string): Promise<boolean>;
   /** The address that gives the file to whoever has it, until it expires. `host`: the Host header of who asks, used where no public address is configured. */

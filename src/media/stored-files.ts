@@ -53,6 +53,19 @@ class StoredFiles implements Files {
     return this.#parts.copies.pass(source, left, (body) => this.put(body, file));
   }
 
+  take(source: FileSource, bytesMax: number, left: AbortSignal): Promise<Buffer | NotStored> {
+    return this.#parts.copies.pass(source, left, async (body): Promise<Buffer | NotStored> => {
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      for await (const piece of body) {
+        bytes += piece.length;
+        if (bytes > bytesMax) return { why: 'too large', detail: `it is larger than ${bytesMax} bytes` };
+        pieces.push(piece);
+      }
+      return Buffer.concat(pieces, bytes);
+    });
+  }
+
   async #store(head: Buffer, rest: AsyncIterator<Buffer>, wish: NewFile, claimed: number): Promise<StoredFile | NotStored> {
     const { database, blobs, clock, limits } = this.#parts;
     const type = fileType(head, wish.kind);
@@ -69,19 +82,20 @@ class StoredFiles implements Files {
       const bytes = await blobs.write(row.id, within(head, rest, limits.fileBytesMax));
       const file = { ...row, bytes, expiresAt };
       if (await database.transact(() => finish(file, claimed, limits))) return file;
-      await this.#discard(row.id);
+      await this.#discard(row.id, true);
       return full;
     } catch (error) {
       // What cannot be removed now, the row still names.
-      await this.#discard(row.id).catch(() => undefined);
+      await this.#discard(row.id, false).catch(() => undefined);
       if (error instanceof TooLarge) return tooLarge;
       throw error;
     }
   }
 
   /** The blob first: a row without one is found again, a blob without a row never is. */
-  async #discard(id: string): Promise<boolean> {
-    await this.#parts.blobs.remove(id);
+  async #discard(id: string, whole: boolean): Promise<boolean> {
+    const { blobs } = this.#parts;
+    await (whole ? blobs.remove(id) : blobs.abandon(id));
     return this.#parts.database.transact(() => forget(id));
   }
 
@@ -117,18 +131,18 @@ class StoredFiles implements Files {
 
   async remove(account: string, id: string): Promise<boolean> {
     const file = await this.find(account, id);
-    return file !== undefined && this.#discard(file.id);
+    return file !== undefined && this.#discard(file.id, true);
   }
 
   async expire(): Promise<number> {
     const { clock, database } = this.#parts;
-    const sql = `SELECT id FROM file WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnce}`;
+    const sql = `SELECT id, stored FROM file WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnce}`;
     let removed = 0;
     for (;;) {
       const rows = await database.query(sql, [clock.now()]);
       const before = removed;
       for (let at = 0; at < rows.length; at += removedAtOnce) {
-        const some = rows.slice(at, at + removedAtOnce).map((row) => this.#discard(String(row['id'])));
+        const some = rows.slice(at, at + removedAtOnce).map((row) => this.#discard(String(row['id']), row['stored'] === 1n));
         removed += (await Promise.allSettled(some)).filter((each) => each.status === 'fulfilled' && each.value).length;
       }
       // One that cannot be removed does not keep the others, and is tried again the next time.

@@ -53,11 +53,11 @@ export interface Medium {
   readonly name: string | undefined;
 }
 
-export type Method = 'POST' | 'GET' | 'DELETE';
+export type Method = 'POST' | 'GET' | 'PUT' | 'DELETE';
 
 /** What to send: `path` is appended to the channel's base URL. */
 export interface Ask {
-  /** POST, unless said. GET and DELETE have an empty body. */
+  /** POST, unless said. Those of others are empty. */
   readonly method?: Method;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -103,7 +103,8 @@ export interface Later {
   readonly cancel?: Ask;
 }
 
-export type LaterFault = Fault & { readonly ended?: true };
+/** `gone`: the vendor knows nothing of what it took, which is believed of nobody at first (`limits.later.goneAfterMs`). */
+export type LaterFault = Fault & { readonly ended?: true; readonly gone?: true };
 
 /** What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by this. */
 export interface StreamMeter {
@@ -180,6 +181,14 @@ export interface WholeAdapter extends Inquiry {
 /** The same, where the answer may come later. */
 export interface PictureAdapter extends Omit<WholeAdapter, 'read'> {
   read(reply: Buffer, contentType: string, call: Call): Answer | Later | Fault;
+  /** Why this vendor's model does not make what is wished for: then it is not asked, and where nobody makes it, this is the client's 400. */
+  readonly misfit?: (call: Call) => PictureMisfit | undefined;
+}
+
+/** `why` is a sentence that tells what is allowed. */
+export interface PictureMisfit {
+  readonly param: 'size' | 'image' | 'mask' | 'prompt';
+  readonly why: string;
 }
 
 /** Sound. A stream is only for clients that want one; `contentType` is that of the reply. What is said in `outputBytes` is text, written down or read aloud. */

@@ -17,12 +17,15 @@ const forgiven: Readonly<Partial<Record<FaultKind, number>>> = {
   protocol: 1,
 };
 
+/** Where a vendor may be at work whatever we heard of it; all other faults are its word that it is not. */
+const maybeTaken: readonly FaultKind[] = ['network', 'timeout', 'server_error', 'protocol'];
+
 /**
  * Whether a request goes on to its next channel, by what failed and when.
  * `failures` counts the attempts of this request that ended with this fault, the present one included.
  */
 export function mayRetry(fault: FaultKind, stage: Stage, failures: number, capability: CapabilityClass): boolean {
   if (stage === 'connecting') return true;
-  if (stage === 'streaming' || capability === 'media') return false;
+  if (stage === 'streaming' || (capability === 'media' && maybeTaken.includes(fault))) return false;
   return failures <= (forgiven[fault] ?? 0);
 }
