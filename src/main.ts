@@ -40,9 +40,9 @@ import { Health } from './routing/health.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { watchChanges } from './storage/changes.ts';
 import type { Database } from './storage/database.ts';
-import { openFolderBlobs } from './storage/folder-blobs.ts';
 import { migrate } from './storage/migrate.ts';
 import { open } from './storage/open.ts';
+import { type BlobPlace, openBlobs } from './storage/open-blobs.ts';
 import { holdSole, type Sole } from './storage/sole.ts';
 import { openSealer, type Sealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
@@ -57,8 +57,8 @@ export const serves: Serves = (vendor, kind) => speaksOf(kind, vendors.get(vendo
 export interface GatewayOptions {
   readonly databaseUrl: string;
   readonly masterKey: Buffer;
-  /** The folder of generated files. */
-  readonly mediaUrl: string;
+  /** Where generated files are kept. */
+  readonly media: BlobPlace;
   /** How clients reach the gateway, without `/` at its end; undefined: as each of them does. */
   readonly publicUrl: string | undefined;
   /** Recorded before anything is served; undefined: what the database holds is sold. */
@@ -96,7 +96,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
-  const blobs = openFolderBlobs(options.mediaUrl);
+  const blobs = openBlobs(options.media, systemClock);
   const files = filesOn(database, blobs, sealer, options);
   const { memory, submissions, signatures } = memoriesOn(database, sealer);
   if (sole !== undefined) await submissions.release();

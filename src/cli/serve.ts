@@ -48,10 +48,10 @@ export async function start(options: ServeOptions, env: Env): Promise<void> {
 }
 
 export async function gatewayOptions(options: ServeOptions, configuration: Configuration | undefined, env: Env): Promise<GatewayOptions> {
-  const { dataFolder, databaseUrl, mediaUrl } = findInstallation(options.data, env);
+  const { dataFolder, databaseUrl, media } = findInstallation(options.data, env);
   return {
     databaseUrl,
-    mediaUrl,
+    media,
     publicUrl: publicUrl(env),
     masterKey: await loadMasterKey(dataFolder, env),
     configuration,

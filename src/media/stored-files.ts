@@ -54,7 +54,7 @@ class StoredFiles implements Files {
   }
 
   take(source: FileSource, bytesMax: number, left: AbortSignal): Promise<Buffer | NotStored> {
-    return this.#parts.copies.pass(source, left, async (body): Promise<Buffer | NotStored> => {
+    return this.#parts.copies.pass<Buffer | NotStored>(source, left, async (body) => {
       const pieces: Buffer[] = [];
       let bytes = 0;
       for await (const piece of body) {

@@ -51,9 +51,12 @@ class FolderBlobs implements Blobs {
   }
 
   async remove(key: string): Promise<void> {
-    const path = this.#path(key);
-    await rm(path, { force: true });
-    await rm(partOf(path), { force: true });
+    await rm(this.#path(key), { force: true });
+  }
+
+  async abandon(key: string): Promise<void> {
+    await rm(partOf(this.#path(key)), { force: true });
+    await this.remove(key);
   }
 
   async close(): Promise<void> {}

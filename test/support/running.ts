@@ -34,7 +34,7 @@ export interface RunningOptions {
   readonly yuan?: string;
   readonly limits?: GatewayOptions['limits'];
   /** Of several nodes that share it; else one of its own. */
-  readonly mediaUrl?: string;
+  readonly media?: GatewayOptions['media'];
 }
 
 /** One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a scripted vendor. */
@@ -68,7 +68,7 @@ export async function startGateway(options: RunningOptions): Promise<Gateway> {
   const gateway = await openGateway({
     databaseUrl: options.databaseUrl,
     masterKey,
-    mediaUrl: options.mediaUrl ?? (await folder()),
+    media: options.media ?? (await folder()),
     publicUrl: undefined,
     configuration: await configurationFrom(options.configuration),
     host: '127.0.0.1',

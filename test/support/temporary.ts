@@ -25,7 +25,7 @@ export async function openTemporaryGateway(configuration: string): Promise<Tempo
   const gateway = await openGateway({
     databaseUrl: `sqlite:${join(folder, 'tollgate.db')}`,
     masterKey: Buffer.alloc(32, 1),
-    mediaUrl: join(folder, 'media'),
+    media: join(folder, 'media'),
     publicUrl: undefined,
     configuration: await configurationFrom(configuration),
     host: '127.0.0.1',

@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import type { AwsKeys } from '../base/sigv4.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Blobs } from './blobs.ts';
+import { openFolderBlobs } from './folder-blobs.ts';
+import { openS3Blobs, type S3Place } from './s3-blobs.ts';
+
+/** Where blobs are kept: a folder's path, or a bucket. */
+export type BlobPlace = string | S3Place;
+
+export function openBlobs(place: BlobPlace, clock: Clock): Blobs {
+  return typeof place === 'string' ? openFolderBlobs(place) : openS3Blobs(place, clock);
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** How S3 is addressed: `host`, the bucket is a part of the host's name; `path`, of the path. */
+const styles = ['host', 'path'];
+const members = ['region', 'endpoint', 'style'];
+
+/**
+ * Reads `s3://BUCKET/PREFIX?region=…&endpoint=…&style=host|path`, `file:///folder` or the path of a folder. Keys come in the address (`s3://KEY:SECRET@…`), else from
+ * AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. An Error tells the operator what is wrong with it, and repeats no secret.
+ */
+export function blobPlace(text: string, env: Env): BlobPlace | Error {
+  if (text.startsWith('file:')) return URL.canParse(text) ? fileURLToPath(text) : new Error('is not an address');
+  if (!/^\w{2,}:/.test(text)) return text;
+  if (!text.startsWith('s3://') || !URL.canParse(text)) return new Error('is neither a folder nor an address such as s3://bucket/prefix');
+  const url = new URL(text);
+  const keys = keysOf(url, env);
+  if (keys === undefined) return new Error('needs keys: s3://KEY:SECRET@bucket, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+  const other = [...url.searchParams.keys()].find((name) => !members.includes(name));
+  if (other !== undefined) return new Error(`has a parameter '${other}', and only ${members.join(', ')} are known`);
+  const region = url.searchParams.get('region') ?? env['AWS_REGION'] ?? 'us-east-1';
+  const endpoint = url.searchParams.get('endpoint') ?? `https://s3.${region}.amazonaws.com`;
+  if (!/^https?:\/\/[^/?#@]+\/?$/.test(endpoint)) return new Error('has an endpoint that is no address such as https://host:9000');
+  // A bucket whose name has dots fits no certificate; and others' stores are asked by their path, unless they say otherwise.
+  const style = url.searchParams.get('style') ?? (url.searchParams.has('endpoint') || url.hostname.includes('.') ? 'path' : 'host');
+  if (!styles.includes(style)) return new Error(`has a style that is none of ${styles.join(', ')}`);
+  return { bucketUrl: bucketUrl(url.hostname, endpoint.replace(/\/$/, ''), style), prefix: prefixOf(url.pathname), region, keys };
+}
+
+function keysOf({ username, password }: URL, env: Env): AwsKeys | undefined {
+  const accessKeyId = decodeURIComponent(username) || env['AWS_ACCESS_KEY_ID'];
+  const secretAccessKey = decodeURIComponent(password) || env['AWS_SECRET_ACCESS_KEY'];
+  if (!accessKeyId || !secretAccessKey) return undefined;
+  return { accessKeyId, secretAccessKey, sessionToken: username === '' ? env['AWS_SESSION_TOKEN'] || undefined : undefined };
+}
+
+const bucketUrl = (bucket: string, endpoint: string, style: string): string =>
+  style === 'path' ? `${endpoint}/${bucket}` : endpoint.replace('://', `://${bucket}.`);
+
+/** Nothing, or folders that end in `/`. */
+const prefixOf = (path: string): string => path.replace(/^\/+|\/+$/g, '').replace(/.$/, '$&/');
