@@ -60,7 +60,7 @@ export class S3Calls {
     const asked = reply.statusCode === 206 || (reply.statusCode === 200 && first === 0);
     if (asked && Number(reply.headers['content-length']) === last - first + 1) return reply.body;
     const text = await textOf(reply);
-    if (reply.statusCode === 404) return undefined;
+    if (reply.statusCode === 404 && !text.includes('NoSuchBucket')) return undefined;
     throw refused('GET', reply, text);
   }
 
