@@ -1,7 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Quantities } from '../base/quantities.ts';
-import { costOf, type Media, outputTokensFor, worstCase } from '../catalog/price.ts';
+import { costOf, type Media, outputTokensFor, variantIn, worstCase } from '../catalog/price.ts';
 import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { Overrun, Pass } from '../limits/contract.ts';
 import { countQuestion, countTokens } from './count.ts';
@@ -30,6 +30,8 @@ export interface Admitted {
   readonly outputTokens: number;
   /** The most that it can be charged for, where that is known beforehand. */
   readonly most?: Quantities;
+  /** Of those that the price lists. */
+  readonly variant?: string | undefined;
   readonly pass: Pass;
 }
 
@@ -52,7 +54,9 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
   );
   if ('over' in entered) throw new LimitReached(entered, inputTokens);
   const { sized } = request;
-  return { offer, textTokens, media, outputTokens, pass: entered, ...(sized === undefined ? {} : { most: sized.most }) };
+  if (sized === undefined) return { offer, textTokens, media, outputTokens, pass: entered };
+  const variant = sized.variants && variantIn(offer.tariff, sized.variants);
+  return { offer, textTokens, media, outputTokens, pass: entered, most: sized.most, variant };
 }
 
 /** What this model is for, and what it takes no matter how it is asked. */
@@ -95,7 +99,7 @@ export async function countedText({ textTokens }: Admitted, request: ClientReque
 
 /** What so many tokens of output would cost this admission at worst, input included. */
 export function worstCaseOf(admitted: Admitted, outputTokens: number): Nano {
-  if (admitted.most !== undefined) return costOf(admitted.offer.tariff, admitted.most).total;
+  if (admitted.most !== undefined) return costOf(admitted.offer.tariff, admitted.most, admitted.variant).total;
   return worstCase(admitted.offer.tariff, admitted.textTokens, outputTokens, admitted.media);
 }
 

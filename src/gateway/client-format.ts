@@ -12,6 +12,8 @@ export interface ClientFormat {
   readonly keepAlive: string;
   /** `nextEvent`: its number, in formats that number their events. Undefined: the connection breaks, since bytes of sound say nothing of errors. */
   readonly errorEvent: ((error: Refusal, requestId: string, nextEvent: number) => string) | undefined;
+  /** A whole answer as the end of a stream, for vendors that do not stream what clients may want streamed. Latin1. */
+  readonly wholeAsEvents?: (answer: Buffer) => string;
   limitHeaders(pass: Pass, reply: Reply): void;
   /** For vendors that told no usage: our own count, in a whole answer and as an event (`created` in Unix seconds) of a stream that was asked for it. */
   readonly counted?: {

@@ -67,7 +67,7 @@ export class Exchange implements Running, Watched {
   }
 
   costOf(quantities: Quantities): Nano {
-    return costOf(this.admitted.offer.tariff, quantities).total;
+    return costOf(this.admitted.offer.tariff, quantities, this.admitted.variant).total;
   }
 
   elapsedMs(): number {

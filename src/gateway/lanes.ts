@@ -1,7 +1,17 @@
 import type { AnsweredCapability, Capability, TaskCapability } from '../base/capability.ts';
 import type { Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
-import type { Adapter, Authorize, Inquiry, Means, PictureAdapter, SoundAdapter, Vendor, WholeAdapter } from '../providers/adapter.ts';
+import type {
+  Adapter,
+  Authorize,
+  Inquiry,
+  Means,
+  PictureAdapter,
+  SoundAdapter,
+  StreamedPictureAdapter,
+  Vendor,
+  WholeAdapter,
+} from '../providers/adapter.ts';
 import type { TaskAdapter } from '../providers/task-adapter.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 import { Siblings } from './siblings.ts';
@@ -16,7 +26,7 @@ export interface Lane {
   readonly authorize: Authorize | undefined;
   /** Who can read again what this vendor signs; undefined where only the same account can. */
   readonly signer: string | undefined;
-  adapter(capability: AnsweredCapability): Adapter | WholeAdapter | PictureAdapter | SoundAdapter | undefined;
+  adapter(capability: AnsweredCapability): Adapter | WholeAdapter | PictureAdapter | StreamedPictureAdapter | SoundAdapter | undefined;
   taskAdapter(capability: TaskCapability): TaskAdapter | undefined;
   /** Where the vendor counts the tokens of such a request. */
   counter(capability: Capability): Inquiry | undefined;

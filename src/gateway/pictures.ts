@@ -3,9 +3,11 @@ import { refusal } from '../base/refusal.ts';
 import { fileType, headBytes } from '../media/file-type.ts';
 import { type FileSource, type Files, isNotStored, type NotStored, type StoredFile } from '../media/files.ts';
 import type { Answer, Picture } from '../providers/adapter.ts';
+import type { ImageWish } from '../providers/image-wish.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
+import { painted } from './painted.ts';
 
 /** How often a picture's address is asked: the vendor has made it, and nobody else will. */
 const triesMax = 3;
@@ -20,9 +22,13 @@ export async function illustrated(exchange: Exchange, answer: Answer, pictures: 
   const easel = new Easel(exchange, lane, leaving.signal);
   try {
     const data = await Promise.all(pictures.map((picture) => easel.item(picture)));
+    const had = data.flatMap((item) => ('why' in item ? [] : [item]));
     const failed = data.find((item) => 'why' in item);
-    if (failed === undefined) return { kind: 'answer', answer: { ...answer, body: withData(answer.body, data) } };
-    await easel.clear();
+    // What there is of them is delivered, and nothing else is charged.
+    if (had.length > 0 || failed === undefined) {
+      const { quantities, estimated } = painted(exchange, answer.quantities, had.length, pictures.length);
+      return { kind: 'answer', answer: { ...answer, body: withData(answer.body, had), quantities, estimated } };
+    }
     return notHad(failed);
   } catch (error) {
     await easel.clear();
@@ -34,14 +40,18 @@ export async function illustrated(exchange: Exchange, answer: Answer, pictures: 
 }
 
 /** One member of the client's `data`. */
-type Item = ({ readonly url: string } | { readonly b64_json: string }) & { readonly revised_prompt?: string };
+interface Item {
+  readonly url?: string;
+  readonly b64_json?: string;
+  readonly revised_prompt?: string;
+}
 
 /** Where the pictures of one answer come together. */
 class Easel {
   readonly #files: Files;
   readonly #account: string;
   readonly #host: string | undefined;
-  readonly #stores: boolean;
+  readonly #returns: ImageWish['returns'];
   readonly #home: string;
   readonly #bytesMax: number;
   readonly #left: AbortSignal;
@@ -51,15 +61,23 @@ class Easel {
     this.#files = parts.files;
     this.#account = request.principal.userId;
     this.#host = request.headers?.host;
-    this.#stores = request.image?.returns === 'url';
+    this.#returns = request.image?.returns ?? 'b64_json';
     this.#home = upstream.urlOf('');
     this.#bytesMax = parts.limits.answerBytesMax;
     this.#left = left;
   }
 
   async item({ from, revisedPrompt }: Picture): Promise<Item | NotStored> {
-    const had = this.#stores ? await this.#address(from) : await this.#bytes(from);
+    const had = await this.#had(from);
     return 'why' in had || revisedPrompt === undefined ? had : { ...had, revised_prompt: revisedPrompt };
+  }
+
+  async #had(from: Picture['from']): Promise<Item | NotStored> {
+    if (this.#returns === 'url') return this.#address(from);
+    const bytes = await this.#bytes(from);
+    if (this.#returns === 'b64_json' || 'why' in bytes) return bytes;
+    const address = await this.#address({ base64: bytes.b64_json });
+    return 'why' in address ? address : { ...address, ...bytes };
   }
 
   async #address(from: Picture['from']): Promise<Item | NotStored> {
@@ -73,7 +91,7 @@ class Easel {
     return { url: this.#files.urlOf(kept, this.#host) };
   }
 
-  async #bytes(from: Picture['from']): Promise<Item | NotStored> {
+  async #bytes(from: Picture['from']): Promise<{ readonly b64_json: string } | NotStored> {
     const source = 'url' in from ? this.#source(from) : undefined;
     const bytes = source === undefined ? undefined : await tried(() => this.#files.take(source, this.#bytesMax, this.#left));
     if (bytes !== undefined && 'why' in bytes) return bytes;
@@ -107,7 +125,7 @@ function notHad({ why, detail }: NotStored): AttemptResult {
 }
 
 /** `data` after `created`, where clients are used to see it. */
-function withData(body: Buffer, data: readonly (Item | NotStored)[]): Buffer {
+function withData(body: Buffer, data: readonly Item[]): Buffer {
   const { created, ...rest }: Record<string, unknown> = JSON.parse(body.toString('utf8'));
   return Buffer.from(JSON.stringify({ created, data, ...rest }));
 }

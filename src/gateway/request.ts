@@ -23,6 +23,10 @@ export interface Sized {
   readonly measured: Quantities;
   /** What its input is taken for in tokens, where the price is by these and the vendor does not tell. */
   readonly likely: Quantities;
+  /** Of pictures: what one of them is. Tokens count only where the vendor does not tell. */
+  readonly picture?: { readonly measured: Quantities; readonly likely: Quantities };
+  /** What the price may distinguish, the most telling name first. */
+  readonly variants?: readonly string[];
 }
 
 /** What the client asked, as its endpoint understood it (api/ parses, the pipeline trusts). */

@@ -5,7 +5,7 @@ import { type Refusal, refusal } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Adapter, Answer, Call, SoundAdapter, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
+import type { Adapter, Answer, Call, SoundAdapter, StreamedPictureAdapter, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { admit } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
@@ -13,6 +13,7 @@ import { refusalFor, unavailable } from './blame.ts';
 import type { ClientFormat } from './client-format.ts';
 import { Exchange } from './exchange.ts';
 import { type Outcome, outcomeOfFault, report } from './outcome.ts';
+import { paintedStream } from './painted.ts';
 import type { Parts } from './parts.ts';
 import { prepare } from './prepare.ts';
 import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
@@ -123,7 +124,10 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
   const plain = exchange.callFor(candidate, request.stream || purse.canGrow());
   if (!('stream' in adapter) || answersWhole(adapter, plain))
-    return { result: await attemptWhole(exchange, adapter, plain, lane), receiver: undefined };
+    return {
+      result: await attemptWhole(exchange, adapter, request.image === undefined ? plain : atOnce(plain), lane),
+      receiver: undefined,
+    };
   const prepared = 'collect' in adapter ? prepare(exchange, lane, adapter, plain) : plain;
   const call = prepared instanceof Promise ? await prepared : prepared;
   if ('kind' in call) return { result: call, receiver: undefined };
@@ -142,8 +146,11 @@ async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Trie
   return { result, receiver };
 }
 
-/** In one piece, or as pieces that are each whole. Sound is put together from no stream. */
-const answersWhole = (adapter: Adapter | SoundAdapter, call: Call): boolean =>
+/** Who does not show how a picture comes about makes it at once, and that is the stream. */
+const atOnce = (call: Call): Call => (call.stream ? { ...call, stream: false, streamUpstream: false } : call);
+
+/** In one piece, or as pieces that are each whole. Sound is put together from no stream, and a picture neither. */
+const answersWhole = (adapter: Adapter | SoundAdapter | StreamedPictureAdapter, call: Call): boolean =>
   'collect' in adapter ? adapter.parts?.(call) !== undefined : !call.stream;
 
 function forwardingReceiver(exchange: Exchange, attempt: Attempt, translator: StreamTranslator): ForwardingReceiver {
@@ -184,7 +191,8 @@ async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMete
 async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 'length'): Promise<Outcome> {
   const told = withMeasured(exchange, answer.quantities);
   const quantities = told ?? (await countedAnswer(exchange, answer.outputText));
-  const ending: Ending = { status, quantities, estimated: told === undefined, upstreamId: answer.upstreamId };
+  const estimated = answer.estimated ?? told === undefined;
+  const ending: Ending = { status, quantities, estimated, upstreamId: answer.upstreamId };
   const remembered = answer.signatures && remember(exchange, answer.signatures);
   const outcome = await charge(exchange, ending);
   if (outcome.refusal !== undefined) return outcome;
@@ -193,21 +201,37 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
   const counted = told === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
   const body = counted ?? answer.body;
   const kept = exchange.request.keep === undefined || (await keep(exchange, body));
-  exchange.reply.whole(200, answer.type ?? 'application/json', body);
+  if (exchange.request.stream) sendAsEvents(exchange, body);
+  else exchange.reply.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
+function sendAsEvents({ reply, format }: Exchange, body: Buffer): void {
+  reply.startStream();
+  reply.end((format.wholeAsEvents?.(body) ?? '') + format.done);
+}
+
 async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
-  const told = exchange.request.sized === undefined ? meter.quantities : soundOf(exchange, meter, status);
-  const quantities = told ?? (await countedStream(exchange, meter));
+  const { quantities, estimated } = await countedMeter(exchange, meter, status);
   const remembered = meter.signatures && remember(exchange, meter.signatures);
-  const outcome = await charge(exchange, { status, quantities, estimated: told === undefined, upstreamId: meter.upstreamId });
+  const outcome = await charge(exchange, { status, quantities, estimated, upstreamId: meter.upstreamId });
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
   if (remembered !== undefined) await remembered;
   const kept = exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));
   if (!exchange.reply.started) exchange.firstByte();
   exchange.reply.end(tail + countedEvent(exchange, meter, quantities) + exchange.format.done);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
+}
+
+async function countedMeter(
+  exchange: Exchange,
+  meter: StreamMeter,
+  status: Ending['status'],
+): Promise<Pick<Ending, 'quantities' | 'estimated'>> {
+  const { image, sized } = exchange.request;
+  if (image !== undefined) return paintedStream(exchange, meter, status);
+  const told = sized === undefined ? meter.quantities : soundOf(exchange, meter, status);
+  return { quantities: told ?? (await countedStream(exchange, meter)), estimated: told === undefined };
 }
 
 function countedEvent({ format, request, reservedAt }: Exchange, meter: StreamMeter, quantities: Quantities): string {

@@ -45,7 +45,7 @@ const withheld = { delivered: false } as const;
 /** Prices the ending and hands charge and usage record to the till. Resolves after the commit: only then may the last byte leave. */
 export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
   const { admitted, request, parts } = exchange;
-  const { lines, total } = costOf(admitted.offer.tariff, ending.quantities);
+  const { lines, total } = costOf(admitted.offer.tariff, ending.quantities, admitted.variant);
   const finishedAt = parts.clock.now();
   return exchange.purse.reservation.settle({
     id: request.id,

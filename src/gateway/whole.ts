@@ -10,7 +10,7 @@ import { illustrated } from './pictures.ts';
 /** Parts of one request that are with the vendor at the same time, at most. */
 const partsAtOnce = 8;
 
-/** One attempt on one channel at what is answered as a whole: in one call, or in as many as the vendor needs. The first part that fails ends them all. */
+/** One attempt on one channel at what is answered as a whole: in one call, or in as many as the vendor needs. The first part that fails ends them all, where it is worth nothing without the others. */
 export async function attemptWhole(exchange: Exchange, adapter: PictureAdapter, call: Call, lane: Lane): Promise<AttemptResult> {
   const misfit = adapter.misfit?.(call);
   if (misfit !== undefined) return notMade(misfit);
@@ -32,6 +32,7 @@ export async function attemptWhole(exchange: Exchange, adapter: PictureAdapter, 
       const result = await attempt.run();
       running.delete(attempt);
       if (result.kind === 'answer') answers[i] = result.answer;
+      else if (parts?.alone === true && failsAlone(result)) ended ??= result;
       else finish(result);
     }
   };
@@ -44,12 +45,17 @@ export async function attemptWhole(exchange: Exchange, adapter: PictureAdapter, 
   } finally {
     exchange.attempt = undefined;
   }
-  if (ended !== undefined) return ended;
-  const [first] = answers;
+  const had = answers.filter((answer) => answer !== undefined);
+  const [first] = had;
+  if (ended !== undefined && (first === undefined || !failsAlone(ended))) return ended;
   assert(first !== undefined, 'a call has an answer or a fault');
-  const answer = countedInPrice(exchange, parts === undefined ? first : parts.join(answers));
-  return answer.pictures === undefined ? { kind: 'answer', answer } : illustrated(exchange, answer, answer.pictures, lane);
+  const answer = parts === undefined ? first : parts.join(had);
+  if (answer.pictures !== undefined) return illustrated(exchange, answer, answer.pictures, lane);
+  return { kind: 'answer', answer: countedInPrice(exchange, answer) };
 }
+
+/** The parts that are with the vendor may still end well. */
+const failsAlone = ({ kind }: AttemptResult): boolean => kind === 'fault';
 
 /** Nobody was asked: another channel may make it. */
 const notMade = ({ param, why }: PictureMisfit): AttemptResult => ({

@@ -76,6 +76,8 @@ export interface Answer {
   readonly outputText: string;
   /** Of its tool calls: to be remembered, because most clients do not bring it back. */
   readonly signatures?: Signatures | undefined;
+  /** The quantities are an estimate of ours. */
+  readonly estimated?: boolean;
   /** What it shows. Then `body` is the answer without them, and they are had and written in before anything is charged. */
   readonly pictures?: readonly Picture[];
 }
@@ -185,6 +187,11 @@ export interface PictureAdapter extends Omit<WholeAdapter, 'read'> {
   readonly misfit?: (call: Call) => PictureMisfit | undefined;
 }
 
+/** The same, where clients that want to see the picture come about can be shown. `outputBytes` of the meter counts what they were shown. */
+export interface StreamedPictureAdapter extends WholeAdapter, Pick<PictureAdapter, 'misfit'> {
+  stream(call: Call, contentType: string): StreamTranslator;
+}
+
 /** `why` is a sentence that tells what is allowed. */
 export interface PictureMisfit {
   readonly param: 'size' | 'image' | 'mask' | 'prompt';
@@ -199,6 +206,8 @@ export interface SoundAdapter extends Inquiry {
 export interface Parts {
   readonly calls: readonly Call[];
   readonly join: (answers: readonly Answer[]) => Answer;
+  /** Each is worth something by itself: when one fails, no more are asked, and the others are the answer. */
+  readonly alone?: true;
 }
 
 /** What a vendor can be asked, and how. */
@@ -206,7 +215,7 @@ export type Speaks = Readonly<
   Partial<
     Record<StreamedCapability, Adapter> &
       Record<WholeCapability, WholeAdapter> &
-      Record<PicturedCapability, PictureAdapter> &
+      Record<PicturedCapability, PictureAdapter | StreamedPictureAdapter> &
       Record<SoundCapability, SoundAdapter> &
       Record<TaskCapability, TaskAdapter>
   >

@@ -10,7 +10,9 @@ export interface ImageWish {
   /** `standard`, `hd`, `low`, `medium`, `high`, … as the client said it. */
   readonly quality: string | undefined;
   /** How the client gets them, so that a vendor which gives either may be asked for it. */
-  readonly returns: 'url' | 'b64_json';
+  readonly returns: 'url' | 'b64_json' | 'both';
+  /** Previews of a streamed picture. */
+  readonly partials: number;
   /** What is edited, or taken as an example. */
   readonly images: readonly GivenImage[];
   /** As large as the first picture; where it is transparent, that is painted over. */
@@ -32,6 +34,13 @@ export interface GivenImage extends ImageSize {
 export function wishOf({ image }: Call): ImageWish {
   assert(image !== undefined, 'a call for pictures has a wish');
   return image;
+}
+
+/** By size, what vendors call it, roughly: pictures of one, four and sixteen megapixels. */
+export function resolutionOf({ width, height }: ImageSize): '1K' | '2K' | '4K' {
+  const pixels = width * height;
+  if (pixels <= 2_400_000) return '1K';
+  return pixels <= 6_500_000 ? '2K' : '4K';
 }
 
 export const dataUrl = ({ type, bytes }: GivenImage): string => `data:${type};base64,${bytes.toString('base64')}`;
