@@ -11,6 +11,7 @@ import { groq } from './vendors/groq.ts';
 import { huggingface } from './vendors/huggingface.ts';
 import { hunyuan } from './vendors/hunyuan.ts';
 import { jina } from './vendors/jina.ts';
+import { kling } from './vendors/kling.ts';
 import { llamacpp } from './vendors/llamacpp.ts';
 import { minimax } from './vendors/minimax.ts';
 import { mistral } from './vendors/mistral.ts';
@@ -21,9 +22,11 @@ import { openaiCompatible } from './vendors/openai-compatible.ts';
 import { openrouter } from './vendors/openrouter.ts';
 import { perplexity } from './vendors/perplexity.ts';
 import { qwen } from './vendors/qwen.ts';
+import { runway } from './vendors/runway.ts';
 import { siliconflow } from './vendors/siliconflow.ts';
 import { together } from './vendors/together.ts';
 import { vertex } from './vendors/vertex.ts';
+import { vidu } from './vendors/vidu.ts';
 import { vllm } from './vendors/vllm.ts';
 import { volcengine } from './vendors/volcengine.ts';
 import { voyage } from './vendors/voyage.ts';
@@ -57,6 +60,9 @@ const list: readonly Vendor[] = [
   siliconflow,
   voyage,
   jina,
+  kling,
+  runway,
+  vidu,
   ollama,
   vllm,
   llamacpp,

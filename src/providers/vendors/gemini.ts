@@ -1,6 +1,7 @@
 import { countsOverChat } from '../bridges/count-over-chat.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { geminiCount } from '../wire/gemini-count.ts';
+import { geminiVideo } from '../wire/video/veo.ts';
 import { defineVendor } from '../vendor.ts';
 import { geminiEmbeddings } from '../wire/gemini-embeddings.ts';
 
@@ -10,6 +11,10 @@ export const gemini = defineVendor({
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
-  speaks: { chat: geminiChat, embeddings: geminiEmbeddings },
+  speaks: {
+    chat: geminiChat,
+    embeddings: geminiEmbeddings,
+    video: geminiVideo,
+  },
   counts: countsOverChat(geminiCount),
 });

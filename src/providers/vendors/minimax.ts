@@ -1,6 +1,7 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
+import { minimaxVideo } from '../wire/video/hailuo.ts';
 import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
@@ -29,5 +30,6 @@ export const minimax = defineVendor({
     }),
     // Listed beside chat at platform.minimax.io/docs, 2026-08.
     responses: openaiResponses({ faults }),
+    video: minimaxVideo({ faults }),
   },
 });

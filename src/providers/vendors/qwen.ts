@@ -1,5 +1,6 @@
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
+import { wanVideo } from '../wire/video/wan.ts';
 import { defineVendor } from '../vendor.ts';
 import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
 
@@ -21,5 +22,6 @@ export const qwen = defineVendor({
     chat: openaiChat({ faults }),
     // help.aliyun.com/zh/model-studio/text-embedding-synchronous-api, 2026-08
     embeddings: openaiEmbeddings({ inputsMax: 10, textOnly: true, drop: numbersOnly, faults }),
+    video: wanVideo({ faults }),
   },
 });

@@ -9,6 +9,7 @@ import { vertexCount } from '../wire/gemini-count.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { isObject, parse } from '../wire/json.ts';
 import { perCall } from '../wire/per-call.ts';
+import { vertexVideo } from '../wire/video/veo.ts';
 import { bearer, defineVendor } from '../vendor.ts';
 import { vertexEmbeddings } from '../wire/gemini-embeddings.ts';
 
@@ -80,6 +81,7 @@ export const vertex = defineVendor({
     embeddings: vertexEmbeddings,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
     messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
+    video: vertexVideo,
   },
   counts: { ...countsOverChat(vertexCount), messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages) },
 });

@@ -3,6 +3,7 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { wholePerCall } from '../wire/per-call.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
+import { seedanceVideo } from '../wire/video/seedance.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { multimodalEmbeddings } from '../wire/multimodal-embeddings.ts';
@@ -33,5 +34,6 @@ export const volcengine = defineVendor({
     embeddings: byModel(multimodalEmbeddings({ faults }), openaiEmbeddings({ inputsMax: 256, textOnly: true, faults })),
     // volcengine.com/docs/82379/1569618, 2026-08.
     responses: openaiResponses({ faults }),
+    video: seedanceVideo({ faults }),
   },
 });

@@ -1,6 +1,7 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
+import { xaiVideo } from '../wire/video/xai.ts';
 import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
@@ -20,5 +21,6 @@ export const xai = defineVendor({
     chat: openaiChat({ faults }),
     // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).
     responses: openaiResponses({ faults, seals: /^grok-(?:4|[5-9])/ }),
+    video: xaiVideo({ faults }),
   },
 });

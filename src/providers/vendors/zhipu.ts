@@ -1,5 +1,6 @@
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
+import { cogVideo } from '../wire/video/cogvideo.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
@@ -28,5 +29,6 @@ export const zhipu = defineVendor({
     // docs.bigmodel.cn/api-reference, 2026-08: embedding-3 and rerank
     embeddings: openaiEmbeddings({ inputsMax: 64, textOnly: true, drop: [{ member: 'encoding_format' }, { member: 'user' }], faults }),
     rerank: rerank({ faults }),
+    video: cogVideo({ faults }),
   },
 });

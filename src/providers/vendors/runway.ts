@@ -1,0 +1,10 @@
+import { defineVendor } from '../vendor.ts';
+import { runwayVideo } from '../wire/video/runway.ts';
+
+/** docs.dev.runwayml.com, 2026-08. */
+export const runway = defineVendor({
+  id: 'runway',
+  baseUrl: 'https://api.dev.runwayml.com',
+  env: { apiKey: 'RUNWAYML_API_SECRET' },
+  speaks: { video: runwayVideo },
+});

@@ -1,0 +1,12 @@
+import { defineVendor } from '../vendor.ts';
+import { viduVideo } from '../wire/video/vidu.ts';
+
+/** platform.vidu.com/docs, 2026-08; in China https://api.vidu.cn. */
+export const vidu = defineVendor({
+  id: 'vidu',
+  ownedBy: 'shengshu',
+  baseUrl: 'https://api.vidu.com',
+  env: { apiKey: 'VIDU_API_KEY' },
+  sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
+  speaks: { video: viduVideo },
+});

@@ -1,0 +1,88 @@
+import type { Ask } from '../../adapter.ts';
+import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import { listOf, objectOf } from '../json.ts';
+import type { FaultRule } from '../openai-chat-quirks.ts';
+import { imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedIn,
+  failureOf,
+  finishedAt,
+  fitting,
+  get,
+  isFaulty,
+  objectIn,
+  postJson,
+  stateOf,
+  type States,
+  submittedAs,
+  taskFault,
+  underWay,
+} from './task.ts';
+
+const cogvideo: VideoRange = {
+  models: /./,
+  seconds: [5, 10],
+  resolutions: ['720p', '1080p', '4k'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '1:1'],
+  images: { first: 1, last: 1 },
+  audio: 'either',
+  promptMax: 512,
+};
+
+const { made, misfit } = fitting([cogvideo]);
+
+/** docs.bigmodel.cn/api-reference, videos/generations, 2026-08: no other sizes. */
+const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '1024x1024' },
+  '1080p': { '16:9': '1920x1080', '9:16': '1080x1920' },
+  '4k': { '16:9': '3840x2160' },
+};
+
+const sizeOf = (call: VideoCall): string | undefined => {
+  const { resolution, ratio } = made(call);
+  return sizes[resolution]?.[ratio ?? '16:9'];
+};
+
+function submit(call: VideoCall): Ask {
+  const { wish } = call;
+  const [first, last] = [imageAs(wish, 'first'), imageAs(wish, 'last')];
+  return postJson('/videos/generations', {
+    model: call.upstreamModel,
+    prompt: wish.prompt,
+    image_url: last === undefined ? first : [first, last],
+    size: sizeOf(call),
+    duration: made(call).seconds,
+    with_audio: wish.audio,
+    request_id: call.taskId,
+  });
+}
+
+const states: States = { queued: [], running: ['PROCESSING'], completed: ['SUCCESS'], failed: ['FAIL'] };
+
+export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
+  return {
+    misfit(call) {
+      const wrong = misfit(call);
+      if (wrong !== undefined || sizeOf(call) !== undefined) return wrong;
+      const all = Object.values(sizes).flatMap((row) => Object.values(row));
+      return { param: 'size', why: `allowed are ${all.join(', ')}` };
+    },
+    variants: (call) => [made(call).resolution],
+    submit,
+    submitted(reply) {
+      const body = acceptedIn(reply, faults);
+      return isFaulty(body) ? body : submittedAs(body['id']);
+    },
+    poll: ({ upstreamId }) => get(`/async-result/${encodeURIComponent(upstreamId)}`),
+    polled(reply) {
+      const body = objectIn(reply);
+      if (isFaulty(body)) return body;
+      const state = stateOf(body['task_status'], states);
+      const error = objectOf(body['error']);
+      if (state === 'failed') return failureOf(error?.['code'], error?.['message'], faults);
+      return state === 'completed' ? finishedAt(objectOf(listOf(body['video_result'])[0])?.['url']) : underWay(state);
+    },
+    fault: taskFault(faults),
+  };
+}

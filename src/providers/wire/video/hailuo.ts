@@ -1,0 +1,148 @@
+import type { Ask } from '../../adapter.ts';
+import type { AcceptedTask, TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
+import { objectOf } from '../json.ts';
+import { faultWithin } from '../openai-chat-fault.ts';
+import type { FaultRule } from '../openai-chat-quirks.ts';
+import { from, imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedIn,
+  addressOf,
+  failureOf,
+  finishedAt,
+  fitting,
+  get,
+  isFaulty,
+  objectIn,
+  postJson,
+  stateOf,
+  type States,
+  submittedAs,
+  taskFault,
+  underWay,
+} from './task.ts';
+
+const hailuo: VideoRange = {
+  models: /./,
+  seconds: [6, 10],
+  secondsAt: { '1080p': [6] },
+  resolutions: ['768p', '1080p'],
+  usual: '768p',
+  ratios: ['16:9'],
+  images: { first: 1 },
+  audio: 'never',
+  promptMax: 2_000,
+};
+
+/** platform.minimax.io/docs/api-reference/video-generation, 2026-08. */
+const { made, misfit } = fitting([
+  {
+    ...hailuo,
+    models: /^MiniMax-H\d/,
+    seconds: from(5, 15),
+    secondsAt: {},
+    resolutions: ['2k'],
+    usual: '2k',
+    ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'],
+    images: { first: 1, last: 1, reference: 9 },
+    audio: 'always',
+    promptMax: 7_000,
+  },
+  // 512p is made of pictures alone.
+  { ...hailuo, models: /Hailuo-02/, of: 'picture', resolutions: ['512p', '768p', '1080p'], images: { first: 1, last: 1 } },
+  { ...hailuo, models: /-Fast$/, needsImage: true },
+  { ...hailuo, models: /^[TI]2V-01/, seconds: [6], secondsAt: {}, resolutions: ['720p'], usual: '720p' },
+  hailuo,
+]);
+
+/** H3 and what follows have a second version of the interface to themselves. */
+const isSecond = (model: string): boolean => /^MiniMax-H\d/.test(model);
+
+function submit(call: VideoCall): Ask {
+  const { wish, upstreamModel } = call;
+  if (isSecond(upstreamModel)) return submitSecond(call);
+  const { seconds, resolution } = made(call);
+  return postJson('/video_generation', {
+    model: upstreamModel,
+    prompt: wish.prompt,
+    duration: seconds,
+    resolution: resolution.toUpperCase(),
+    first_frame_image: imageAs(wish, 'first'),
+    last_frame_image: imageAs(wish, 'last'),
+  });
+}
+
+const roles: Readonly<Record<VideoImage['role'], string>> = { first: 'first_frame', last: 'last_frame', reference: 'reference_image' };
+
+function submitSecond(call: VideoCall): Ask {
+  const { wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const images = wish.images.map(({ url, role }) => ({ type: 'image_url', image_url: { url }, role: roles[role] }));
+  return postJson('/../v2/video_generation', {
+    model: call.upstreamModel,
+    content: [{ type: 'text', text: wish.prompt }, ...images],
+    resolution: resolution.toUpperCase(),
+    duration: seconds,
+    // The first frame decides the shape.
+    ratio: imageAs(wish, 'first') === undefined ? ratio : undefined,
+  });
+}
+
+const states: States = {
+  queued: ['Preparing', 'Queueing', 'queued'],
+  running: ['Processing', 'running'],
+  completed: ['Success', 'succeeded'],
+  failed: ['Fail', 'failed', 'cancelled', 'expired'],
+};
+
+/** What the first version has made is a file with an id, and its address is asked for with that. */
+const fileAsk = (id: string): Ask => get(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
+
+export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
+  const polledFirst: TaskAdapter['polled'] = (reply) => {
+    const body = objectIn(reply);
+    if (isFaulty(body)) return body;
+    const state = stateOf(body['status'], states);
+    if (state === 'failed') {
+      const { status_code: code, status_msg: message } = objectOf(body['base_resp']) ?? {};
+      return code === 0 ? failureOf(undefined, undefined, faults) : failureOf(code, message, faults);
+    }
+    const fault = faultWithin(body, { faults });
+    if (fault !== undefined) return fault;
+    if (state !== 'completed') return underWay(state);
+    const file = submittedAs(body['file_id']);
+    return 'message' in file ? file : { state, file: { kind: 'asked', ask: fileAsk(file.upstreamId) } };
+  };
+
+  const polledSecond: TaskAdapter['polled'] = (reply) => {
+    const body = acceptedIn(reply, faults);
+    if (isFaulty(body)) return body;
+    const task = objectOf(body['task']) ?? {};
+    const state = stateOf(task['status'], states);
+    const error = objectOf(task['error']);
+    if (state === 'failed') return failureOf(error?.['code'] ?? task['status'], error?.['message'], faults);
+    return state === 'completed' ? finishedAt(objectOf(task['content'])?.['url']) : underWay(state);
+  };
+
+  return {
+    misfit,
+    variants(call) {
+      const { seconds, resolution } = made(call);
+      return [`${resolution}/${seconds}`, resolution];
+    },
+    submit,
+    submitted(reply) {
+      const body = acceptedIn(reply, faults);
+      return isFaulty(body) ? body : submittedAs(body['task_id']);
+    },
+    poll({ upstreamId, upstreamModel }: AcceptedTask) {
+      const id = encodeURIComponent(upstreamId);
+      return get(isSecond(upstreamModel) ? `/../v2/query/video_generation/${id}` : `/query/video_generation?task_id=${id}`);
+    },
+    polled: (reply, task) => (isSecond(task.upstreamModel) ? polledSecond(reply, task) : polledFirst(reply, task)),
+    located(reply) {
+      const body = acceptedIn(reply, faults);
+      return isFaulty(body) ? body : addressOf(objectOf(body['file'])?.['download_url']);
+    },
+    fault: taskFault(faults),
+  };
+}

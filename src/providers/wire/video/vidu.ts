@@ -1,0 +1,106 @@
+import type { Ask } from '../../adapter.ts';
+import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import { listOf, objectOf } from '../json.ts';
+import type { FaultRule } from '../openai-chat-quirks.ts';
+import { from, imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedIn,
+  failureOf,
+  finishedAt,
+  fitting,
+  get,
+  isFaulty,
+  objectIn,
+  postJson,
+  stateOf,
+  type States,
+  submittedAs,
+  taskFault,
+  underWay,
+} from './task.ts';
+
+/** platform.vidu.com/docs, error codes, 2026-08: a word in `reason` or `err_code`. */
+const faults: readonly FaultRule[] = [
+  { text: /CreditInsufficient|insufficient credit/i, kind: 'quota' },
+  { code: /CreditInsufficient|QuotaExceeded/, kind: 'quota' },
+  { code: /AuditSubmitIllegal|CreationPolicyViolation|Audit/, kind: 'content_policy' },
+  { text: /AuditSubmitIllegal|CreationPolicyViolation/, kind: 'content_policy' },
+  { code: /SystemThrottling|TooManyRequests/, kind: 'rate_limited' },
+];
+
+const q3: VideoRange = {
+  models: /./,
+  seconds: from(1, 16),
+  resolutions: ['540p', '720p', '1080p'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '4:3', '3:4', '1:1'],
+  images: { first: 1, last: 1, reference: 7 },
+  audio: 'either',
+  promptMax: 2_000,
+};
+
+const { made, misfit } = fitting([
+  { ...q3, models: /^viduq3/, images: { first: 1, last: 1 } },
+  { ...q3, models: /^viduq2-(?:pro|turbo)/, seconds: from(1, 10), audio: 'never', images: { first: 1, last: 1 }, needsImage: true },
+  { ...q3, models: /^viduq2/, seconds: from(1, 10), audio: 'never' },
+  q3,
+]);
+
+function placeOf({ wish }: VideoCall): string {
+  if (wish.images.some(({ role }) => role === 'reference')) return 'reference2video';
+  if (imageAs(wish, 'last') !== undefined) return 'start-end2video';
+  return imageAs(wish, 'first') === undefined ? 'text2video' : 'img2video';
+}
+
+function submit(call: VideoCall): Ask {
+  const { wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const place = placeOf(call);
+  // The frames in their order.
+  const images = wish.images.toSorted((a, b) => a.role.localeCompare(b.role)).map(({ url }) => url);
+  return postJson(`/ent/v2/${place}`, {
+    model: call.upstreamModel,
+    prompt: wish.prompt,
+    images: images.length > 0 ? images : undefined,
+    duration: seconds,
+    resolution,
+    aspect_ratio: place === 'text2video' || place === 'reference2video' ? ratio : undefined,
+    seed: wish.seed,
+    audio: wish.audio,
+    payload: call.taskId,
+  });
+}
+
+const states: States = {
+  queued: ['created', 'queueing'],
+  running: ['processing'],
+  completed: ['success'],
+  failed: ['failed'],
+};
+
+const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string => `/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
+
+/** Errors are told as `{code: 400, reason: "…", message: "…"}`. */
+function fault(...[status, headers, reply]: Parameters<TaskAdapter['fault']>): ReturnType<TaskAdapter['fault']> {
+  return taskFault(faults)(status, headers, reply.replace(/"reason"\s*:/, '"type":'));
+}
+
+export const viduVideo: TaskAdapter = {
+  misfit,
+  variants: (call) => [made(call).resolution],
+  submit,
+  submitted(reply) {
+    const body = acceptedIn(reply, faults);
+    return isFaulty(body) ? body : submittedAs(body['task_id']);
+  },
+  poll: (task) => get(`${taskPath(task)}/creations`),
+  polled(reply) {
+    const body = objectIn(reply);
+    if (isFaulty(body)) return body;
+    const state = stateOf(body['state'], states);
+    if (state === 'failed') return failureOf(body['err_code'] || undefined, body['err_code'], faults);
+    return state === 'completed' ? finishedAt(objectOf(listOf(body['creations'])[0])?.['url']) : underWay(state);
+  },
+  cancel: (task) => postJson(`${taskPath(task)}/cancel`, { id: task.upstreamId }),
+  fault,
+};

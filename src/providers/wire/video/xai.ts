@@ -1,0 +1,88 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { Ask } from '../../adapter.ts';
+import type { AcceptedTask, Progress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import { objectOf } from '../json.ts';
+import type { FaultRule } from '../openai-chat-quirks.ts';
+import { from, imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedIn,
+  failed,
+  failureOf,
+  finishedAt,
+  fitting,
+  get,
+  isFaulty,
+  objectIn,
+  postJson,
+  stateOf,
+  type States,
+  submittedAs,
+  taskFault,
+  underWay,
+} from './task.ts';
+
+const imagine: VideoRange = {
+  models: /./,
+  seconds: from(1, 15),
+  resolutions: ['480p', '720p'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'],
+  images: { first: 1, reference: 7 },
+  audio: 'always',
+  promptMax: 32_000,
+};
+
+/** docs.x.ai/docs/guides/video-generations, 2026-08. */
+const { made, misfit } = fitting([{ ...imagine, models: /-1\.5/, resolutions: ['480p', '720p', '1080p'] }, imagine]);
+
+const states: States = { queued: ['pending'], running: ['processing'], completed: ['done'], failed: ['failed', 'expired'] };
+
+function submit(call: VideoCall): Ask {
+  const { wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const first = imageAs(wish, 'first');
+  const references = wish.images.filter(({ role }) => role === 'reference').map(({ url }) => ({ url }));
+  return postJson('/videos/generations', {
+    model: call.upstreamModel,
+    prompt: wish.prompt,
+    duration: seconds,
+    resolution,
+    aspect_ratio: ratio,
+    image: first === undefined ? undefined : { url: first },
+    reference_images: references.length > 0 ? references : undefined,
+  });
+}
+
+/** What is remembered of a task: its id, and how many pictures went in, which are sold one by one. */
+const split = ({ upstreamId }: AcceptedTask): { readonly id: string; readonly images: number } => {
+  const [id = '', images = '0'] = upstreamId.split('+');
+  return { id, images: Number(images) };
+};
+
+export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
+  return {
+    misfit,
+    variants: (call) => [made(call).resolution],
+    worst: ({ wish }) => ({ image: wish.images.length }),
+    submit,
+    submitted(reply, { wish }) {
+      const body = acceptedIn(reply, faults);
+      return isFaulty(body) ? body : submittedAs(body['request_id'], (id) => `${encodeURIComponent(id)}+${wish.images.length}`);
+    },
+    poll: (task) => get(`/videos/${split(task).id}`),
+    polled(reply, task): Progress | Fault {
+      const body = objectIn(reply);
+      if (isFaulty(body)) return body;
+      const state = stateOf(body['status'], states);
+      const error = objectOf(body['error']);
+      if (state === 'failed') return failureOf(error?.['code'] ?? body['status'], error?.['message'] ?? body['error'], faults);
+      // Waiting is told with a percentage that moves (recorded): a task at 1 % is being made.
+      if (state !== 'completed') return underWay(state === 'queued' && body['progress'] !== 0 ? 'running' : state, body['progress']);
+      const video = objectOf(body['video']);
+      if (video?.['respect_moderation'] === false)
+        return failed({ kind: 'content_policy', message: 'the video was blocked by content moderation' });
+      return finishedAt(video?.['url'], { image: split(task).images });
+    },
+    fault: taskFault(faults),
+  };
+}
