@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../test/support/file-store.ts';
 import { startBucket } from '../../test/support/s3-server.ts';
 import { systemClock } from '../base/clock.ts';
@@ -98,4 +100,62 @@ describe('a bucket', () => {
     await expect(blobs.write('file_x', pieces(numbered(1)))).rejects.toThrow('404 (NoSuchBucket)');
     await expect(blobs.read('file_x', { first: 0, last: 0 })).rejects.toThrow('404 (NoSuchBucket)');
   });
+
+  const oneUpload = '<InitiateMultipartUploadResult><UploadId>u&amp;1</UploadId></InitiateMultipartUploadResult>';
+
+  test('that is busy is asked again, and not for ever', async () => {
+    const busy = await scriptedBucket(['503', '500', '200']);
+    expect(await busy.blobs.write('file_x', pieces(numbered(3)))).toBe(3);
+    expect(busy.asked).toEqual(['PUT /b/file_x', 'PUT /b/file_x', 'PUT /b/file_x']);
+    const gone = await scriptedBucket(['503', '503', '503']);
+    await expect(gone.blobs.write('file_x', pieces(numbered(3)))).rejects.toThrow('503');
+    expect(gone.asked).toHaveLength(3);
+  });
+
+  test('that gives all where a part was asked for is not believed', async () => {
+    const { blobs } = await scriptedBucket(['200 0123456789', '206 0123456789']);
+    await expect(blobs.read('file_x', { first: 2, last: 4 })).rejects.toThrow('the store answered 200');
+    await expect(blobs.read('file_x', { first: 2, last: 4 })).rejects.toThrow('the store answered 206');
+  });
+
+  test('that fails to put the parts together says so in a success, and is told to forget them', async () => {
+    const failed = '<?xml version="1.0"?><Error><Code>InternalError</Code></Error>';
+    const { blobs, asked } = await scriptedBucket([`200 ${oneUpload}`, '200', '200', `200 ${failed}`, '204']);
+    await expect(blobs.write('file_x', pieces(numbered(partBytes), numbered(1)))).rejects.toThrow(
+      'did not complete an upload: InternalError',
+    );
+    expect(asked.at(-1)).toBe('DELETE /b/file_x?uploadId=u%261');
+  });
+
+  test('forgets the parts that a process left when it died, and those of no other', async () => {
+    const upload = (key: string, id: string) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`;
+    const list = `<ListMultipartUploadsResult>${upload('file_x', 'a&amp;b')}${upload('file_xy', 'other')}</ListMultipartUploadsResult>`;
+    const { blobs, asked } = await scriptedBucket([`200 ${list}`, '204', '204']);
+    await blobs.abandon('file_x');
+    expect(asked).toEqual(['GET /b/?uploads=&prefix=file_x', 'DELETE /b/file_x?uploadId=a%26b', 'DELETE /b/file_x']);
+    const closed = await scriptedBucket(['403', '204']);
+    await closed.blobs.abandon('file_x');
+    expect(closed.asked).toEqual(['GET /b/?uploads=&prefix=file_x', 'DELETE /b/file_x']);
+  });
 });
+
+/** A store that answers by the list: a status, and what follows it. */
+async function scriptedBucket(answers: string[]): Promise<{ blobs: Blobs; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const [status = '500', ...body] = (answers.shift() ?? '500').split(' ');
+    request.resume().on('end', () => response.writeHead(Number(status), { etag: '"t"' }).end(body.join(' ') || undefined));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const keys = { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined };
+  const blobs = openS3Blobs({ bucketUrl: `http://127.0.0.1:${port}/b`, prefix: '', region: 'r', keys }, systemClock, partBytes);
+  onTestFinished(async () => {
+    await blobs.close();
+    server.close();
+  });
+  return { blobs, asked };
+}

@@ -25,8 +25,9 @@ const members = ['region', 'endpoint', 'style'];
 export function blobPlace(text: string, env: Env): BlobPlace | Error {
   if (text.startsWith('file:')) return URL.canParse(text) ? fileURLToPath(text) : new Error('is not an address');
   if (!/^\w{2,}:/.test(text)) return text;
-  if (!text.startsWith('s3://') || !URL.canParse(text)) return new Error('is neither a folder nor an address such as s3://bucket/prefix');
-  const url = new URL(text);
+  const url = text.startsWith('s3://') && URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.hostname === '') return new Error('is neither a folder nor an address such as s3://bucket/prefix');
+  if (!/^[\w./-]*$/.test(url.pathname)) return new Error('has a prefix with other signs than letters, digits and . _ - /');
   const keys = keysOf(url, env);
   if (keys === undefined) return new Error('needs keys: s3://KEY:SECRET@bucket, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   const other = [...url.searchParams.keys()].find((name) => !members.includes(name));
@@ -41,11 +42,15 @@ export function blobPlace(text: string, env: Env): BlobPlace | Error {
 }
 
 function keysOf({ username, password }: URL, env: Env): AwsKeys | undefined {
-  const accessKeyId = decodeURIComponent(username) || env['AWS_ACCESS_KEY_ID'];
-  const secretAccessKey = decodeURIComponent(password) || env['AWS_SECRET_ACCESS_KEY'];
+  const accessKeyId = decoded(username) || env['AWS_ACCESS_KEY_ID'];
+  const secretAccessKey = decoded(password) || env['AWS_SECRET_ACCESS_KEY'];
   if (!accessKeyId || !secretAccessKey) return undefined;
   return { accessKeyId, secretAccessKey, sessionToken: username === '' ? env['AWS_SESSION_TOKEN'] || undefined : undefined };
 }
+
+/** A `%` that stands for itself stays what it is. */
+const decoded = (text: string): string =>
+  text.replace(/(?:%[0-9a-f]{2})+/gi, (signs) => Buffer.from(signs.replaceAll('%', ''), 'hex').toString());
 
 const bucketUrl = (bucket: string, endpoint: string, style: string): string =>
   style === 'path' ? `${endpoint}/${bucket}` : endpoint.replace('://', `://${bucket}.`);

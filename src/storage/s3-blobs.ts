@@ -71,7 +71,8 @@ class S3Blobs implements Blobs {
   /** Parts of an upload that nobody completes are stored, and charged for, until somebody says that he will not. */
   async abandon(key: string): Promise<void> {
     const path = this.#path(key);
-    const uploads = await this.#calls.text('GET', '', { uploads: '', prefix: path });
+    // Where that may not be asked, the store forgets them by a rule of its operator's; where it is away, the last call says so.
+    const uploads = await this.#calls.text('GET', '', { uploads: '', prefix: path }).catch(() => '');
     for (const [, upload = ''] of uploads.matchAll(/<Upload>([^]*?)<\/Upload>/g))
       if (memberOf(upload, 'Key') === path) await this.#calls.remove(path, { uploadId: memberOf(upload, 'UploadId') });
     await this.#calls.remove(path, {});
@@ -133,7 +134,7 @@ const signs: readonly (readonly [sign: string, name: string])[] = [
 ];
 
 /** What the first element of that name says; empty without one. */
-export function memberOf(xml: string, name: string): string {
+function memberOf(xml: string, name: string): string {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? '';
   return signs.reduce((read, [sign, written]) => read.replaceAll(written, sign), text);
 }
