@@ -5,8 +5,9 @@
 export interface Film {
   readonly seconds: number;
   readonly prompt: string;
-  /** `1280x720`: the film has its shape, not its size. */
-  readonly size?: string | undefined;
+  /** The film has this shape, not this size. */
+  readonly width: number;
+  readonly height: number;
 }
 
 const framesASecond = 4;
@@ -16,8 +17,8 @@ const blocksLong = 10;
 const frameNumberBits = 8;
 
 /** The bytes of an MP4 file of so many seconds, some 25 KB each. */
-export function mp4({ seconds, prompt, size = '1280x720' }: Film): Buffer {
-  const [columns, rows] = shapeOf(size);
+export function film({ seconds, prompt, width, height }: Film): Buffer {
+  const [columns, rows] = shapeOf(width, height);
   const colour = colourOf(prompt);
   const samples: Buffer[] = [];
   for (let second = 0; second < seconds; second++) {
@@ -27,8 +28,7 @@ export function mp4({ seconds, prompt, size = '1280x720' }: Film): Buffer {
   return file(samples, columns, rows);
 }
 
-function shapeOf(size: string): readonly [number, number] {
-  const [width = 16, height = 9] = size.split(/[x*:]/).map(Number);
+function shapeOf(width: number, height: number): readonly [number, number] {
   const long = blocksLong;
   const short = Math.max(2, Math.round((Math.min(width, height) / Math.max(width, height)) * long));
   return width >= height ? [long, short] : [short, long];
