@@ -79,7 +79,7 @@ describe.each([
 test('a folder keeps no half of a file, whoever broke off, and spreads the whole ones', async () => {
   const path = await temporaryFolder();
   const blobs = openFolderBlobs(path);
-  await expect(blobs.write('file_half', breaking(numbered(10)))).rejects.toThrow();
+  await expect(blobs.write('file_half', breaking(numbered(10)))).rejects.toThrow('broke off');
   await blobs.write('file_whole', pieces(numbered(10)));
   const files = async () => (await readdir(path, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   expect((await files()).map(({ name, parentPath }) => [parentPath.slice(path.length), name])).toEqual([['/le', 'file_whole']]);

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { Addresses } from '../../src/media/addresses.ts';
 import { Copies } from '../../src/media/copies.ts';
 import type { Files } from '../../src/media/files.ts';
+import type { Resolve } from '../../src/media/fetcher.ts';
 import { type FileLimits, fileLimits, type MediaLimits } from '../../src/media/limits.ts';
 import { mediaMigrations } from '../../src/media/migrations.ts';
 import { openFiles } from '../../src/media/stored-files.ts';
@@ -34,8 +35,9 @@ export interface FileStoreOptions {
   readonly limits?: Partial<FileLimits>;
   readonly downloads?: Partial<MediaLimits>;
   readonly publicUrl?: string;
-  /** Over the usual blobs, for a test that breaks them. */
-  readonly over?: (blobs: Blobs) => Blobs;
+  /** Other blobs than those of a folder. */
+  readonly blobs?: Blobs;
+  readonly resolve?: Resolve;
 }
 
 /** A folder that goes with the test. */
@@ -47,19 +49,19 @@ export async function temporaryFolder(): Promise<string> {
 
 export async function fileStore(
   openFresh: (options?: FreshOptions) => Promise<Database>,
-  { limits = {}, downloads = {}, publicUrl, over = (blobs) => blobs }: FileStoreOptions = {},
+  { limits = {}, downloads = {}, publicUrl, blobs: given, resolve }: FileStoreOptions = {},
 ): Promise<FileStore> {
   const database = await openFresh({ migrations: mediaMigrations });
   const folder = await temporaryFolder();
   const all = { ...fileLimits, ...limits };
   const store = { time: 1_800_000_000_000 };
-  const blobs = over(openFolderBlobs(folder));
+  const blobs = given ?? openFolderBlobs(folder);
   const files = openFiles({
     database,
     blobs,
     clock: { now: () => store.time, monotonicMs: () => store.time },
     addresses: new Addresses(Buffer.alloc(32, 3), publicUrl),
-    copies: new Copies(all, downloads),
+    copies: new Copies(all, downloads, resolve),
     limits: all,
   });
   return Object.assign(store, {
