@@ -17,7 +17,7 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const refused = mayTellFault(body) ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks) : undefined;
   if (refused) return refused;
-  const plain = plainAnswer(text, body, call, quirks);
+  const plain = plainAnswer(reply, body, call, quirks);
   if (plain) return plain;
   if (!listOf(body['choices']).some(isObject)) return protocolFault('an answer without choices');
   const top = rawMembers(text);

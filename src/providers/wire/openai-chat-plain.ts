@@ -1,4 +1,4 @@
-import { jsonText, members } from '../../base/json-edit.ts';
+import { jsonText, members, replaceSole } from '../../base/json-edit.ts';
 import type { Answer, Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf } from './json.ts';
 import { upstreamIdOf } from './openai-chat-chunk.ts';
@@ -35,22 +35,33 @@ function isPlain(body: JsonObject): boolean {
 
 /**
  * The common answer, on a short way: nothing in it departs from the convention, so only its id and model are changed and every other byte stays
- * where it is. Undefined when anything else would have to change: then the long way decides. `body` is `text` (`latin1`), parsed.
+ * where it is. Undefined when anything else would have to change: then the long way decides. `body` is `reply`, parsed.
  */
-export function plainAnswer(text: string, body: JsonObject, call: Call, quirks: Quirks): Answer | undefined {
+export function plainAnswer(reply: Buffer, body: JsonObject, call: Call, quirks: Quirks): Answer | undefined {
   if (quirks.thinkTags === true || !isPlain(body) || !isObject(body['usage'])) return undefined;
   const quantities = plainUsage(body['usage']);
   if (quantities === undefined) return undefined;
+  if (typeof body['id'] !== 'string' || typeof body['model'] !== 'string') return undefined;
+  const renamed = renameQuickly(reply, call) ?? rename(reply, call);
+  return renamed && { body: renamed, quantities, upstreamId: upstreamIdOf(body), outputText: '' };
+}
+
+function renameQuickly(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {
+  const renamed = replaceSole(reply, 'id', jsonText(answerId));
+  return renamed && replaceSole(renamed, 'model', jsonText(publicModel));
+}
+
+function rename(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {
+  const text = reply.toString('latin1').trim();
   let out = '';
   let at = 0;
   let changed = 0;
   for (const { name, value, end } of members(text, 0)) {
     if (name !== 'id' && name !== 'model') continue;
-    out += text.slice(at, value) + jsonText(name === 'id' ? call.answerId : call.publicModel);
+    out += text.slice(at, value) + jsonText(name === 'id' ? answerId : publicModel);
     at = end;
     changed++;
   }
   // A member that is there twice, or not at all, is no plain answer.
-  if (changed !== 2 || typeof body['id'] !== 'string' || typeof body['model'] !== 'string') return undefined;
-  return { body: Buffer.from(out + text.slice(at), 'latin1'), quantities, upstreamId: upstreamIdOf(body), outputText: '' };
+  return changed === 2 ? Buffer.from(out + text.slice(at), 'latin1') : undefined;
 }
