@@ -20,13 +20,22 @@ export function once(submissions: Submissions, endpoint: Endpoint): Endpoint {
   const { handle } = endpoint;
   return {
     ...endpoint,
-    handle: (visit) => (visit.request.headers[header] === undefined ? handle(visit) : submitOnce(submissions, visit, handle)),
+    handle: (visit) =>
+      visit.request.headers[header] === undefined
+        ? handle(visit)
+        : submitOnce(submissions, visit, handle, digestOf(visit, visit.request.body)),
   };
 }
 
-async function submitOnce(submissions: Submissions, visit: Visit, handle: Endpoint['handle']): Promise<void> {
+/** The same for an endpoint that has read the body itself; `content` tells all that was in it. */
+export function onceRead(submissions: Submissions, visit: Visit, content: string, handle: Endpoint['handle']): void | Promise<void> {
+  if (visit.request.headers[header] === undefined) return handle(visit);
+  return submitOnce(submissions, visit, handle, digestOf(visit, content));
+}
+
+async function submitOnce(submissions: Submissions, visit: Visit, handle: Endpoint['handle'], digest: string): Promise<void> {
   const { id, principal, reply } = visit;
-  const submission = { account: principal.userId, key: keyOf(visit), digest: digestOf(visit), id };
+  const submission = { account: principal.userId, key: keyOf(visit), digest, id };
   const entered = await answeredOrMine(submissions, submission, reply);
   if (entered === 'left') return;
   if (entered.kind === 'other') refuse('idempotency_key_reused');
@@ -77,10 +86,9 @@ function keyOf({ request }: Visit): string {
 }
 
 /** What is asked: where, and every byte of it. */
-function digestOf({ request }: Visit): string {
-  const { body } = request;
+function digestOf({ request }: Visit, body: unknown): string {
   return createHash('sha256')
     .update(`${request.method} ${request.url}\n`)
-    .update(Buffer.isBuffer(body) ? body : '')
+    .update(Buffer.isBuffer(body) || typeof body === 'string' ? body : '')
     .digest('hex');
 }
