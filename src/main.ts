@@ -165,7 +165,7 @@ const memoriesOn = (database: Database, sealer: Sealer) => ({
 });
 
 function filesOn(database: Database, blobs: Blobs, sealer: Sealer, { configuration, publicUrl }: GatewayOptions): Files {
-  const limits = fileLimits;
+  const limits = { ...fileLimits, ...configuration?.media?.kept };
   const addresses = new Addresses(sealer.key('addresses of files'), publicUrl);
   return openFiles({ database, blobs, clock: systemClock, addresses, copies: new Copies(limits, configuration?.media), limits });
 }

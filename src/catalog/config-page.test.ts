@@ -5,7 +5,7 @@ import { vendors } from '../providers/index.ts';
 import { defaultUsdRatePpm, loadBundled } from './bundled.ts';
 import { readConfiguration } from './config.ts';
 import { channelSchema, groupSchema, imageSchema, mediaSchema, modelSchema, priceSchema, settingsSchema } from './config-schema.ts';
-import { mediaLimits } from '../media/limits.ts';
+import { fileLimits, mediaLimits } from '../media/limits.ts';
 import { describeProblems } from './problem.ts';
 import { priceUnits } from './price-members.ts';
 
@@ -47,6 +47,12 @@ describe('the page about the configuration file', () => {
     const usual = { urls: urlsMax, file_bytes: fileBytesMax, request_bytes: requestBytesMax, redirects: redirectsMax };
     for (const [member, value] of Object.entries({ ...usual, total_ms: totalMs, idle_ms: idleMs, at_once: atOnceMax }))
       expect(page, member).toContain(`| \`media.${member}\` | ${value} |`);
+  });
+
+  it('tells how much is kept when nothing is said', () => {
+    const { filesMax, bytesMax, fileBytesMax, keptMs } = fileLimits;
+    const usual = { kept_files: filesMax, kept_bytes: bytesMax, kept_file_bytes: fileBytesMax, kept_seconds: keptMs / 1_000 };
+    for (const [member, value] of Object.entries(usual)) expect(page, member).toContain(`| \`media.${member}\` | ${value} |`);
   });
 
   it('tells the unit of every price', () => {

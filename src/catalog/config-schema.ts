@@ -197,6 +197,10 @@ export const mediaSchema = members({
   idle_ms: count(1).optional(),
   at_once: count(1).optional(),
   allow_private: list(host).optional(),
+  kept_files: count(1).optional(),
+  kept_bytes: count(1).optional(),
+  kept_file_bytes: count(1).optional(),
+  kept_seconds: count(1).optional(),
 });
 export type WrittenMedia = z.output<typeof mediaSchema>;
 

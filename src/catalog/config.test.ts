@@ -58,6 +58,8 @@ channels: [{ name: a, vendor: acme, models: [m/1] }]`);
       'settings: { media: { urls: 0, file_bytes: 5, total_ms: 7, allow_private: [files.internal, "::1", 10.0.0.0/8] } }',
     );
     expect(written.media).toEqual({ urlsMax: 0, fileBytesMax: 5, totalMs: 7, allowPrivate: ['files.internal', '::1', '10.0.0.0/8'] });
+    const kept = await read('settings: { media: { kept_files: 1, kept_bytes: 2, kept_file_bytes: 3, kept_seconds: 4 } }');
+    expect(kept.media).toEqual({ kept: { filesMax: 1, bytesMax: 2, fileBytesMax: 3, keptMs: 4_000 } });
     expect(await problems('settings: { media: { idle_ms: 0, allow_private: [10.0.0.0/33, "http://files"] } }')).toEqual([
       "c.yaml:1: settings.media.idle_ms: must be a whole number of 1 or more, not '0'",
       "c.yaml:1: settings.media.allow_private[0]: must be a host, an address or a network such as 10.0.0.0/8, not '10.0.0.0/33'",

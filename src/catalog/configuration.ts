@@ -15,7 +15,7 @@ export interface Configuration {
   readonly warnings: readonly string[];
 }
 
-/** Limits of what is downloaded for clients, and which hosts beside the public ones may be read. */
+/** Limits of what is downloaded and kept for clients, and which hosts beside the public ones may be read. */
 export interface MediaSettings {
   readonly urlsMax?: number;
   readonly fileBytesMax?: number;
@@ -25,6 +25,15 @@ export interface MediaSettings {
   readonly idleMs?: number;
   readonly atOnceMax?: number;
   readonly allowPrivate?: readonly string[];
+  readonly kept?: KeptSettings;
+}
+
+/** Limits of what is generated and kept for clients. */
+export interface KeptSettings {
+  readonly filesMax?: number;
+  readonly bytesMax?: number;
+  readonly fileBytesMax?: number;
+  readonly keptMs?: number;
 }
 
 /** The configuration, or all that is wrong with it, in the order of lines. */
