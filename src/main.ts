@@ -19,6 +19,7 @@ import { StreamWatch } from './gateway/stream-watch.ts';
 import { Submissions } from './gateway/submissions.ts';
 import { postControl } from './http/control.ts';
 import { openServer, serverLimits } from './http/server.ts';
+import { Spools } from './http/spool.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
 import { tillMetrics } from './ledger/stats.ts';
@@ -127,6 +128,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     lanes,
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
     files,
+    spools: new Spools(),
     signatures,
     catalog: () => snapshot,
     access: (line) => {

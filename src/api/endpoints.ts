@@ -4,6 +4,7 @@ import { countInput } from '../gateway/inquire.ts';
 import { run } from '../gateway/run.ts';
 import type { Submissions } from '../gateway/submissions.ts';
 import type { ResponseMemory } from '../recall/responses.ts';
+import { audioEndpoints } from './audio-endpoints.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
@@ -43,6 +44,7 @@ export function endpointsOf(parts: Parts, memory: ResponseMemory, submissions: S
     once(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
     ask(parts, '/moderations', parseModeration, moderationsFormat),
     ask(parts, '/rerank', parseRerank, rerankFormat),
+    ...audioEndpoints(parts),
     ...responsesEndpoints(parts, memory, submissions),
     {
       method: 'GET',

@@ -2,6 +2,7 @@ import type { Keyring } from '../accounts/principal.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Spools } from '../http/spool.ts';
 import type { UpstreamTimes } from '../http/upstream.ts';
 import type { Till } from '../ledger/contract.ts';
 import type { Downloads } from '../media/downloads.ts';
@@ -80,6 +81,7 @@ export interface Parts {
   readonly catalog: () => Snapshot;
   readonly lanes: Lanes;
   readonly downloads: Downloads;
+  readonly spools: Spools;
   readonly files: Files;
   readonly signatures: SignatureMemory;
   readonly access: (line: AccessLine) => void;

@@ -4,7 +4,9 @@ import { azure } from './vendors/azure.ts';
 import { bedrock } from './vendors/bedrock.ts';
 import { cerebras } from './vendors/cerebras.ts';
 import { cohere } from './vendors/cohere.ts';
+import { deepgram } from './vendors/deepgram.ts';
 import { deepseek } from './vendors/deepseek.ts';
+import { elevenlabs } from './vendors/elevenlabs.ts';
 import { fireworks } from './vendors/fireworks.ts';
 import { gemini } from './vendors/gemini.ts';
 import { groq } from './vendors/groq.ts';
@@ -63,6 +65,8 @@ const list: readonly Vendor[] = [
   kling,
   runway,
   vidu,
+  elevenlabs,
+  deepgram,
   ollama,
   vllm,
   llamacpp,

@@ -2,11 +2,13 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
+import { openaiSpeech } from '../wire/openai-speech.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
 import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
-import { effortFloors, functionsElsewhere, legacyCompletions, nativeResponses, reasoningModels } from './openai.ts';
+import { effortFloors, functionsElsewhere, legacyCompletions, nativeResponses, reasoningModels, speaking, transcribing } from './openai.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 
 /** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
@@ -50,6 +52,9 @@ export const azure = defineVendor({
     compact: responsesCompact(faults),
     completions: legacyCompletions(chat, openaiCompletions({ faults })),
     embeddings: openaiEmbeddings({ faults }),
+    transcriptions: openaiTranscriptions({ ...transcribing, faults }),
+    translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations', faults }),
+    speech: openaiSpeech({ ...speaking, faults }),
   },
   counts: { responses: responsesCount(faults) },
 });

@@ -3,6 +3,7 @@ import { geminiChat } from '../wire/gemini.ts';
 import { geminiCount } from '../wire/gemini-count.ts';
 import { geminiVideo } from '../wire/video/veo.ts';
 import { defineVendor } from '../vendor.ts';
+import { geminiSpeech } from '../wire/gemini-speech.ts';
 import { geminiEmbeddings } from '../wire/gemini-embeddings.ts';
 
 export const gemini = defineVendor({
@@ -13,6 +14,7 @@ export const gemini = defineVendor({
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
   speaks: {
     chat: geminiChat,
+    speech: geminiSpeech,
     embeddings: geminiEmbeddings,
     video: geminiVideo,
   },

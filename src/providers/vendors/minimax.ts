@@ -3,6 +3,7 @@ import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
 import { minimaxVideo } from '../wire/video/hailuo.ts';
 import { defineVendor } from '../vendor.ts';
+import { minimaxSpeech } from '../wire/minimax-speech.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(1004|2049)$/, kind: 'credentials' },
@@ -30,6 +31,7 @@ export const minimax = defineVendor({
     }),
     // Listed beside chat at platform.minimax.io/docs, 2026-08.
     responses: openaiResponses({ faults }),
+    speech: minimaxSpeech(faults),
     video: minimaxVideo({ faults }),
   },
 });

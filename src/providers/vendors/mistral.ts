@@ -4,6 +4,9 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import { asksPlainly } from '../wire/openai-completions-ask.ts';
 import { perCall } from '../wire/per-call.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiSpeech } from '../wire/openai-speech.ts';
+import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
+import type { ListenWish } from '../sound-wish.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
 
@@ -41,6 +44,17 @@ const fim = completionsAnsweredAsChat(chat, {
 });
 const bridged = completionsOverChat(chat);
 
+/** docs.mistral.ai/capabilities/audio_transcription, 2026-08: one format, with its parts and who said them when asked; a language and times exclude each other. */
+function listened({ returns, language, temperature }: ListenWish): readonly (readonly [string, string])[] {
+  const timed = returns !== 'json' && returns !== 'text';
+  return [
+    ...(language !== undefined && !timed ? [['language', language] as const] : []),
+    ...(temperature !== undefined ? [['temperature', String(temperature)] as const] : []),
+    ...(timed ? [['timestamp_granularities[]', 'segment'] as const] : []),
+    ...(returns === 'diarized_json' ? [['diarize', 'true'] as const] : []),
+  ];
+}
+
 /** docs.mistral.ai/api, 2026-08. Unknown members are refused with 422. */
 export const mistral = defineVendor({
   id: 'mistral',
@@ -50,6 +64,14 @@ export const mistral = defineVendor({
     chat,
     embeddings: openaiEmbeddings({ textOnly: true, rename: { dimensions: 'output_dimension' }, drop: [{ member: 'user' }], faults }),
     moderations: openaiModerations({ faults }),
+    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text'], timedBy: 'json', fields: listened, faults }),
+    // Recorded 2026-08: the whole voice in one answer of JSON.
+    speech: openaiSpeech({
+      makes: ['mp3', 'wav', 'pcm', 'flac', 'opus'],
+      usualVoice: 'en_paul_neutral',
+      drop: ['instructions', 'speed'],
+      faults,
+    }),
     completions: perCall((call) => (call.upstreamModel.startsWith('codestral') && asksPlainly(call) ? fim : bridged), chat.fault),
   },
 });

@@ -1,6 +1,8 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiSpeech } from '../wire/openai-speech.ts';
+import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
 import { rerank } from '../wire/rerank.ts';
@@ -15,5 +17,8 @@ export const openaiCompatible = defineVendor({
     embeddings: openaiEmbeddings(),
     moderations: openaiModerations(),
     rerank: rerank(),
+    transcriptions: openaiTranscriptions({ streams: () => true }),
+    translations: openaiTranscriptions({ path: '/audio/translations' }),
+    speech: openaiSpeech(),
   },
 });

@@ -10,6 +10,8 @@ import { perCall } from '../wire/per-call.ts';
 import type { Adapter } from '../adapter.ts';
 import { completionsOverChat } from '../bridges/completions-over-chat.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiSpeech, type SpeechQuirks } from '../wire/openai-speech.ts';
+import { openaiTranscriptions, type TranscriptionQuirks } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
 
@@ -73,6 +75,21 @@ export const legacyCompletions = (chat: Adapter, native: Adapter): Adapter => {
   );
 };
 
+/** developers.openai.com/api/docs/guides/speech-to-text, 2026-08: whisper writes captions, its successors count tokens and stream; the second that has begun counts. */
+export const transcribing = {
+  writes: (model) =>
+    /diarize/.test(model)
+      ? ['json', 'text', 'diarized_json']
+      : /^gpt-/.test(model)
+        ? ['json', 'text']
+        : ['json', 'text', 'srt', 'verbose_json', 'vtt'],
+  streams: (model) => /^gpt-/.test(model),
+  wholeSeconds: true,
+} satisfies TranscriptionQuirks;
+
+/** …/guides/text-to-speech, 2026-08: tts-1 is sold by the character, its successors by tokens, which they tell in events alone. */
+export const speaking = { counts: (model) => !model.startsWith('tts-') } satisfies SpeechQuirks;
+
 const chat = chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere);
 
 export const openai = defineVendor({
@@ -88,6 +105,9 @@ export const openai = defineVendor({
     completions: legacyCompletions(chat, openaiCompletions()),
     embeddings: openaiEmbeddings(),
     moderations: openaiModerations(),
+    transcriptions: openaiTranscriptions(transcribing),
+    translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations' }),
+    speech: openaiSpeech(speaking),
   },
   counts: { responses: responsesCount() },
 });

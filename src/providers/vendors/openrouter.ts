@@ -2,6 +2,7 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openrouterTranscriptions } from '../wire/openrouter-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
 
@@ -31,5 +32,6 @@ export const openrouter = defineVendor({
     completions: openaiCompletions({ onePrompt: true, faults }),
     embeddings: openaiEmbeddings({ faults }),
     rerank: rerank({ faults }),
+    transcriptions: openrouterTranscriptions(faults),
   },
 });

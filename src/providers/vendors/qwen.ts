@@ -2,6 +2,7 @@ import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { wanVideo } from '../wire/video/wan.ts';
 import { defineVendor } from '../vendor.ts';
+import { qwenSpeech, qwenTranscriptions } from '../wire/qwen-sound.ts';
 import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
 
 const faults: readonly FaultRule[] = [
@@ -21,6 +22,8 @@ export const qwen = defineVendor({
   speaks: {
     chat: openaiChat({ faults }),
     // help.aliyun.com/zh/model-studio/text-embedding-synchronous-api, 2026-08
+    transcriptions: qwenTranscriptions(faults),
+    speech: qwenSpeech(faults),
     embeddings: openaiEmbeddings({ inputsMax: 10, textOnly: true, drop: numbersOnly, faults }),
     video: wanVideo({ faults }),
   },

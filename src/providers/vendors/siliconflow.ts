@@ -2,6 +2,8 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiSpeech } from '../wire/openai-speech.ts';
+import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
 
@@ -27,5 +29,8 @@ export const siliconflow = defineVendor({
     // docs.siliconflow.cn/cn/api-reference/embeddings and /rerank, 2026-08: 32 texts at a time.
     embeddings: openaiEmbeddings({ inputsMax: 32, textOnly: true, faults }),
     rerank: rerank({ faults }),
+    // docs.siliconflow.cn/cn/api-reference/audio, 2026-08: a file and a model, and a text alone.
+    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text'], fields: () => [], faults }),
+    speech: openaiSpeech({ makes: ['mp3', 'opus', 'wav', 'pcm'], drop: ['instructions'], faults }),
   },
 });

@@ -2,6 +2,8 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiSpeech } from '../wire/openai-speech.ts';
+import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
 
@@ -25,5 +27,14 @@ export const together = defineVendor({
     // docs.together.ai/reference/embeddings and /rerank, 2026-08
     embeddings: openaiEmbeddings({ textOnly: true, drop: [{ member: 'encoding_format' }], faults }),
     rerank: rerank({ faults }),
+    // docs.together.ai/reference/audio-transcriptions and /audio-speech, 2026-08
+    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text', 'verbose_json'], timedBy: 'verbose_json', faults }),
+    translations: openaiTranscriptions({
+      path: '/audio/translations',
+      writes: () => ['json', 'text', 'verbose_json'],
+      timedBy: 'verbose_json',
+      faults,
+    }),
+    speech: openaiSpeech({ makes: ['mp3', 'wav', 'pcm'], drop: ['instructions', 'speed'], faults }),
   },
 });

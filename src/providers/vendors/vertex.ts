@@ -6,6 +6,7 @@ import type { MessagesHost } from '../wire/anthropic-messages-ask.ts';
 import { anthropicCountAt, anthropicNative } from '../wire/anthropic-native.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { vertexCount } from '../wire/gemini-count.ts';
+import { geminiSpeech } from '../wire/gemini-speech.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { isObject, parse } from '../wire/json.ts';
 import { perCall } from '../wire/per-call.ts';
@@ -79,6 +80,7 @@ export const vertex = defineVendor({
   place: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
   speaks: {
     embeddings: vertexEmbeddings,
+    speech: geminiSpeech,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
     messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
     video: vertexVideo,

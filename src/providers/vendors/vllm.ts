@@ -1,6 +1,7 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
 
@@ -10,5 +11,17 @@ export const vllm = defineVendor({
   baseUrl: 'http://127.0.0.1:8000/v1',
   env: { apiKey: 'VLLM_API_KEY', baseUrl: 'VLLM_BASE_URL' },
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
-  speaks: { chat: openaiChat({ thinkTags: true }), completions: openaiCompletions(), embeddings: openaiEmbeddings(), rerank: rerank() },
+  speaks: {
+    chat: openaiChat({ thinkTags: true }),
+    completions: openaiCompletions(),
+    embeddings: openaiEmbeddings(),
+    rerank: rerank(),
+    // docs.vllm.ai/en/stable/serving/openai_compatible_server/#transcriptions-api, 2026-08: its events are those of chat, and are not asked for.
+    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text', 'verbose_json'], timedBy: 'verbose_json' }),
+    translations: openaiTranscriptions({
+      path: '/audio/translations',
+      writes: () => ['json', 'text', 'verbose_json'],
+      timedBy: 'verbose_json',
+    }),
+  },
 });

@@ -3,6 +3,7 @@ import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
 import { xaiVideo } from '../wire/video/xai.ts';
 import { defineVendor } from '../vendor.ts';
+import { xaiSpeech, xaiTranscriptions } from '../wire/xai-sound.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 400, text: /incorrect api key/i, kind: 'credentials' },
@@ -21,6 +22,8 @@ export const xai = defineVendor({
     chat: openaiChat({ faults }),
     // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).
     responses: openaiResponses({ faults, seals: /^grok-(?:4|[5-9])/ }),
+    transcriptions: xaiTranscriptions(faults),
+    speech: xaiSpeech(faults),
     video: xaiVideo({ faults }),
   },
 });

@@ -1,7 +1,10 @@
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { cogView } from '../wire/images/cogview.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { cogVideo } from '../wire/video/cogvideo.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaiSpeech } from '../wire/openai-speech.ts';
+import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
 
@@ -29,6 +32,10 @@ export const zhipu = defineVendor({
     // docs.bigmodel.cn/api-reference, 2026-08: embedding-3 and rerank
     embeddings: openaiEmbeddings({ inputsMax: 64, textOnly: true, drop: [{ member: 'encoding_format' }, { member: 'user' }], faults }),
     rerank: rerank({ faults }),
+    // docs.bigmodel.cn/api-reference, 2026-08: glm-asr writes a text alone, glm-tts makes WAV.
+    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text'], fields: () => [], faults }),
+    speech: openaiSpeech({ makes: ['wav', 'pcm'], usualVoice: 'tongtong', drop: ['instructions'], faults }),
+    images: cogView(faults),
     video: cogVideo({ faults }),
   },
 });

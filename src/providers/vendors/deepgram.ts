@@ -1,0 +1,10 @@
+import { defineVendor } from '../vendor.ts';
+import { deepgramSpeech, deepgramTranscriptions } from '../wire/deepgram.ts';
+
+export const deepgram = defineVendor({
+  id: 'deepgram',
+  baseUrl: 'https://api.deepgram.com/v1',
+  env: { apiKey: 'DEEPGRAM_API_KEY' },
+  sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
+  speaks: { transcriptions: deepgramTranscriptions, speech: deepgramSpeech },
+});
