@@ -2,16 +2,19 @@ import type { Vendor } from './adapter.ts';
 import { anthropic } from './vendors/anthropic.ts';
 import { azure } from './vendors/azure.ts';
 import { bedrock } from './vendors/bedrock.ts';
+import { bfl } from './vendors/bfl.ts';
 import { cerebras } from './vendors/cerebras.ts';
 import { cohere } from './vendors/cohere.ts';
 import { deepgram } from './vendors/deepgram.ts';
 import { deepseek } from './vendors/deepseek.ts';
 import { elevenlabs } from './vendors/elevenlabs.ts';
+import { fal } from './vendors/fal.ts';
 import { fireworks } from './vendors/fireworks.ts';
 import { gemini } from './vendors/gemini.ts';
 import { groq } from './vendors/groq.ts';
 import { huggingface } from './vendors/huggingface.ts';
 import { hunyuan } from './vendors/hunyuan.ts';
+import { ideogram } from './vendors/ideogram.ts';
 import { jina } from './vendors/jina.ts';
 import { kling } from './vendors/kling.ts';
 import { llamacpp } from './vendors/llamacpp.ts';
@@ -24,8 +27,11 @@ import { openaiCompatible } from './vendors/openai-compatible.ts';
 import { openrouter } from './vendors/openrouter.ts';
 import { perplexity } from './vendors/perplexity.ts';
 import { qwen } from './vendors/qwen.ts';
+import { recraft } from './vendors/recraft.ts';
+import { replicate } from './vendors/replicate.ts';
 import { runway } from './vendors/runway.ts';
 import { siliconflow } from './vendors/siliconflow.ts';
+import { stability } from './vendors/stability.ts';
 import { together } from './vendors/together.ts';
 import { vertex } from './vendors/vertex.ts';
 import { vidu } from './vendors/vidu.ts';
@@ -65,6 +71,12 @@ const list: readonly Vendor[] = [
   kling,
   runway,
   vidu,
+  bfl,
+  fal,
+  replicate,
+  stability,
+  ideogram,
+  recraft,
   elevenlabs,
   deepgram,
   ollama,

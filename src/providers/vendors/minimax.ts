@@ -1,3 +1,4 @@
+import { minimaxImages } from '../wire/images/minimax.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
@@ -32,6 +33,7 @@ export const minimax = defineVendor({
     // Listed beside chat at platform.minimax.io/docs, 2026-08.
     responses: openaiResponses({ faults }),
     speech: minimaxSpeech(faults),
+    images: minimaxImages(faults),
     video: minimaxVideo({ faults }),
   },
 });

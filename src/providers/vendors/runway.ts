@@ -1,4 +1,5 @@
 import { defineVendor } from '../vendor.ts';
+import { runwayImages } from '../wire/images/runway.ts';
 import { runwayVideo } from '../wire/video/runway.ts';
 
 /** docs.dev.runwayml.com, 2026-08. */
@@ -6,5 +7,5 @@ export const runway = defineVendor({
   id: 'runway',
   baseUrl: 'https://api.dev.runwayml.com',
   env: { apiKey: 'RUNWAYML_API_SECRET' },
-  speaks: { video: runwayVideo },
+  speaks: { images: runwayImages, image_edits: runwayImages, video: runwayVideo },
 });

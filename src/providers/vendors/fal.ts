@@ -1,0 +1,12 @@
+import { defineVendor } from '../vendor.ts';
+import { falImages } from '../wire/images/fal.ts';
+
+/** docs.fal.ai/documentation/model-apis/inference/queue, 2026-11: a key of two parts, and a scheme of its own. */
+export const fal = defineVendor({
+  id: 'fal',
+  baseUrl: 'https://queue.fal.run',
+  domains: ['.fal.run'],
+  env: { apiKey: 'FAL_KEY' },
+  sign: (secret) => (secret === undefined ? {} : { authorization: `Key ${secret}` }),
+  speaks: { images: falImages, image_edits: falImages },
+});

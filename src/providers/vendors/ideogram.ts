@@ -1,0 +1,11 @@
+import { defineVendor } from '../vendor.ts';
+import { ideogramImages } from '../wire/images/ideogram.ts';
+
+/** developer.ideogram.ai, 2026-10. */
+export const ideogram = defineVendor({
+  id: 'ideogram',
+  baseUrl: 'https://api.ideogram.ai',
+  env: { apiKey: 'IDEOGRAM_API_KEY' },
+  sign: (secret) => (secret === undefined ? {} : { 'api-key': secret }),
+  speaks: { images: ideogramImages, image_edits: ideogramImages },
+});

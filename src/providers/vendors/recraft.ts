@@ -1,0 +1,10 @@
+import { defineVendor } from '../vendor.ts';
+import { recraftEdits, recraftImages } from '../wire/images/recraft.ts';
+
+/** recraft.ai/docs/api-reference, 2026-11. */
+export const recraft = defineVendor({
+  id: 'recraft',
+  baseUrl: 'https://external.api.recraft.ai/v1',
+  env: { apiKey: 'RECRAFT_API_TOKEN' },
+  speaks: { images: recraftImages, image_edits: recraftEdits },
+});

@@ -1,0 +1,127 @@
+import type { Answer, Ask, Call, Later, LaterFault, PictureAdapter, PictureMisfit } from '../../adapter.ts';
+import { type GivenImage, wishOf } from '../../image-wish.ts';
+import { type JsonObject, objectOf, parse, textOf } from '../json.ts';
+import { protocolFault } from '../openai-chat-fault.ts';
+import { extras, formatOf } from './extras.ts';
+import { ended, faultsOf, getAsk, jsonAsk, made, moderated, partsOf } from './made.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
+import { fitted, nearest } from './sizes.ts';
+
+/** What a family of models takes: api.bfl.ai/openapi.json 0.0.1, as of 2026-08. */
+interface Family {
+  readonly ids: RegExp;
+  /** Its pictures' shape: by sides, by the ratio of the sides, or the given picture's own. */
+  readonly shape: 'free' | 'small' | 'ratio' | 'given';
+  /** Where given pictures go: the first under this name, others under `…_2`. Absent: it takes none. */
+  readonly image?: { readonly name: string; readonly most: number };
+  readonly masks?: true;
+}
+
+const families: readonly Family[] = [
+  { ids: /^flux-2-klein/, shape: 'free', image: { name: 'input_image', most: 4 } },
+  { ids: /^flux-2/, shape: 'free', image: { name: 'input_image', most: 8 } },
+  { ids: /^flux-kontext/, shape: 'ratio', image: { name: 'input_image', most: 4 } },
+  { ids: /fill/, shape: 'given', image: { name: 'image', most: 1 }, masks: true },
+  { ids: /ultra/, shape: 'ratio', image: { name: 'image_prompt', most: 1 } },
+  { ids: /(?:)/, shape: 'small' },
+];
+const familyOf = ({ upstreamModel }: Call): Family =>
+  families.find(({ ids }) => ids.test(upstreamModel)) ?? { ids: /(?:)/, shape: 'small' };
+
+/** Ratios from 21:9 to 9:21 are taken; those that pictures are made in are these. */
+const ratios = ['1:1', '21:9', '16:9', '3:2', '4:3', '3:4', '2:3', '9:16', '9:21'] as const;
+const small = { step: 32, least: 256, most: 1_440 } as const;
+const free = { step: 16, least: 64, most: 2_048, pixels: 4_194_304 } as const;
+
+const known = {
+  seed: 'number',
+  steps: 'number',
+  guidance: 'number',
+  safety_tolerance: 'number',
+  prompt_upsampling: 'flag',
+  raw: 'flag',
+  image_prompt_strength: 'number',
+} as const;
+
+/** api.bfl.ai/openapi.json 0.0.1 and black-forest-labs/skills, 2026-08: 402 is an empty account, 403 a key that is none, 429 too many tasks at a time. */
+const { fault, polled } = faultsOf();
+
+/** FLUX as Black Forest Labs sells it: submitted, polled where it says, and downloaded within ten minutes. */
+export const bflImages: PictureAdapter = {
+  ask,
+  parts: (call) => partsOf(call, 1),
+  misfit,
+  read: accepted,
+  fault,
+};
+
+function ask(call: Call): Ask {
+  const { prompt, images, mask, quality } = wishOf(call);
+  const family = familyOf(call);
+  const given = Object.fromEntries(images.map((image, i) => [`${family.image?.name ?? ''}${i === 0 ? '' : `_${i + 1}`}`, base64(image)]));
+  const painted = mask && blackAndWhite(mask, 'white');
+  return jsonAsk(`/${call.upstreamModel}`, {
+    prompt,
+    ...shapeOf(call, family),
+    // §3.1 of what clients write: better is more steps, where they can be set.
+    ...(quality === 'hd' && /dev|flex/.test(call.upstreamModel) ? { steps: 50 } : {}),
+    ...given,
+    ...(painted === undefined ? {} : { mask: base64(painted) }),
+    output_format: formatOf(call),
+    ...extras(call, known),
+  });
+}
+
+const base64 = ({ bytes }: GivenImage): string => bytes.toString('base64');
+
+function shapeOf(call: Call, { shape }: Family): JsonObject {
+  const { size } = wishOf(call);
+  if (shape === 'given' || size === undefined) return {};
+  if (shape === 'ratio') return { aspect_ratio: nearest(size, ratios) };
+  return { ...fitted(size, shape === 'small' ? small : free) };
+}
+
+function misfit(call: Call): PictureMisfit | undefined {
+  const { images, mask } = wishOf(call);
+  const { image, masks = false, shape } = familyOf(call);
+  const most = image?.most ?? 0;
+  if (images.length > most)
+    return { param: 'image', why: most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.` };
+  if (shape === 'given' && images.length === 0)
+    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
+  if (mask === undefined) return undefined;
+  if (!masks) return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
+  return blackAndWhite(mask, 'white') === undefined ? { param: 'mask', why: `This is no mask: ${maskRule}` } : undefined;
+}
+
+const afterMs = 500;
+
+function accepted(reply: Buffer): Later | LaterFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(body?.['id']);
+  if (body === undefined || id === undefined) return protocolFault('an answer without the id of a task');
+  const url = textOf(body['polling_url']);
+  // Only the cluster that took it knows it, and that is where `polling_url` leads (black-forest-labs/skills, 2026-08).
+  const question = { ...getAsk(`/get_result?id=${encodeURIComponent(id)}`), ...(url === undefined ? {} : { url }) };
+  const later: Later = { ask: question, afterMs, read: (answer, _, call) => ready(answer, id, call, later), fault: polled };
+  return later;
+}
+
+function ready(reply: Buffer, id: string, call: Call, later: Later): Answer | Later | LaterFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  const status = textOf(body?.['status']);
+  const details = objectOf(body?.['details']);
+  if (status === 'Pending') return later;
+  if (status === 'Task not found') return { kind: 'unknown_model', message: status, gone: true };
+  if (status === 'Request Moderated' || status === 'Content Moderated') return moderated(reasons(details));
+  if (status === 'Error' || status === 'Failed')
+    return ended({ kind: 'server_error', message: `the task failed ${JSON.stringify(details ?? {})}` });
+  if (status !== 'Ready') return protocolFault(`the status '${status}'`);
+  const url = textOf(objectOf(body?.['result'])?.['sample']);
+  return url === undefined ? protocolFault('an answer without its picture') : made(call, [{ from: { url } }], id);
+}
+
+function reasons(details: JsonObject | undefined): string {
+  const told = details?.['Moderation Reasons'];
+  return Array.isArray(told) ? `Reasons: ${told.join(', ')}.` : '';
+}

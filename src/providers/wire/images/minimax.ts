@@ -1,0 +1,49 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { Answer, Call, PictureAdapter } from '../../adapter.ts';
+import { wishOf } from '../../image-wish.ts';
+import { listOf, objectOf, parse, textOf } from '../json.ts';
+import { faultWithin, protocolFault } from '../openai-chat-fault.ts';
+import type { FaultRule } from '../openai-chat-quirks.ts';
+import { extras } from './extras.ts';
+import { faultsOf, jsonAsk, made, moderated, partsOf } from './made.ts';
+import { nearest } from './sizes.ts';
+
+/** platform.minimaxi.com/document/image-generation, 2026-08. */
+const ratios = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'] as const;
+const picturesAtOnce = 9;
+const known = { seed: 'number', prompt_optimizer: 'flag', subject_reference: 'any', style: 'any', aigc_watermark: 'flag' } as const;
+
+/** Pictures of words; what it takes a picture for is a face to keep, which is no edit (`subject_reference`). */
+export function minimaxImages(faults: readonly FaultRule[]): PictureAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, n, size, returns } = wishOf(call);
+      return jsonAsk('/image_generation', {
+        model: call.upstreamModel,
+        prompt,
+        n,
+        ...(size === undefined ? {} : { aspect_ratio: nearest(size, ratios) }),
+        response_format: returns === 'url' ? 'url' : 'base64',
+        ...extras(call, known),
+      });
+    },
+    parts: (call) => partsOf(call, picturesAtOnce),
+    read: (reply, _, call) => read(reply, call, faults),
+    fault: faultsOf(faults).fault,
+  };
+}
+
+function read(reply: Buffer, call: Call, faults: readonly FaultRule[]): Answer | Fault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const fault = faultWithin(body, { faults });
+  if (fault !== undefined) return fault;
+  const data = objectOf(body['data']);
+  const pictures = [
+    ...listOf(data?.['image_urls']).flatMap((url) => (typeof url === 'string' ? [{ from: { url } }] : [])),
+    ...listOf(data?.['image_base64']).flatMap((base64) => (typeof base64 === 'string' ? [{ from: { base64 } }] : [])),
+  ];
+  // All that failed were not liked: that is what `failed_count` counts (same page).
+  if (pictures.length === 0 && Number(objectOf(body['metadata'])?.['failed_count']) > 0) return moderated('');
+  return made(call, pictures, textOf(body['id']));
+}
