@@ -1,13 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { openKeyring } from './accounts/keyring.ts';
 import { keysTopic } from './accounts/keys.ts';
-import { type DoorLog, openDoor } from './api/door.ts';
+import { type DoorLog, type OpenDoor, openDoor } from './api/door.ts';
 import { endpointsOf } from './api/endpoints.ts';
 import { FileDesk } from './api/files.ts';
 import { openPages } from './api/pages.ts';
 import { unreadable } from './api/unreadable.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
+import { systemTimers } from './base/timers.ts';
 import { buildSnapshot, type Serves } from './catalog/build-snapshot.ts';
 import type { Configuration } from './catalog/configuration.ts';
 import { catalogTopic, load, record } from './catalog/recording.ts';
@@ -17,13 +18,16 @@ import { Lanes } from './gateway/lanes.ts';
 import { type GatewayLimits, gatewayLimits, type Parts } from './gateway/parts.ts';
 import { StreamWatch } from './gateway/stream-watch.ts';
 import { Submissions } from './gateway/submissions.ts';
+import { type TaskLimits, taskLimits } from './gateway/tasks/limits.ts';
+import { Pins } from './gateway/tasks/pins.ts';
+import { Tasks } from './gateway/tasks/tasks.ts';
 import { postControl } from './http/control.ts';
 import { openServer, serverLimits } from './http/server.ts';
 import { Spools } from './http/spool.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
 import { tillMetrics } from './ledger/stats.ts';
-import { openTill } from './ledger/till.ts';
+import { type LiveTill, openTill } from './ledger/till.ts';
 import { forgetWindows } from './ledger/windows.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
 import { Addresses } from './media/addresses.ts';
@@ -73,6 +77,7 @@ export interface GatewayOptions {
   /** Bearer token of `/metrics`; undefined: there is no such page. */
   readonly metricsToken: string | undefined;
   readonly limits?: Partial<GatewayLimits>;
+  readonly taskLimits?: Partial<TaskLimits>;
 }
 
 export interface Gateway {
@@ -102,7 +107,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { memory, submissions, signatures } = memoriesOn(database, sealer);
   if (sole !== undefined) await submissions.release();
   const windows = { expire: () => forgetWindows(database, systemClock.now()) };
-  const expiring = [expireHourly([memory, submissions, signatures, files, windows]), await keepMonths(database, systemClock)];
   const till = await tillOn(database, log);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
@@ -112,10 +116,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   const watch = new StreamWatch();
-  const metrics = new Metrics(
-    { tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open } },
-    tillMetrics(till.stats),
-  );
+  const metrics = metricsOf(watch, till);
   const parts: Parts = {
     clock: systemClock,
     random: systemRandom,
@@ -136,29 +137,38 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       metrics.finished(line);
     },
   };
+  const tasks = tasksOn(parts, database, sealer, log, options);
+  if (sole !== undefined) await tasks.release();
+  const expiring = [expireHourly([memory, submissions, signatures, files, windows, tasks]), await keepMonths(database, systemClock)];
+  const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
-  const door = await openDoor(server, parts, endpointsOf(parts, memory, submissions), doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
-  new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id })).openOn(server);
+  const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
+  const door = await openDoor(server, parts, endpoints, doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
+  desk.openOn(server);
   openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
+  const others = expiring.map(({ stop }) => ({ close: stop }));
+  const rooms = [tasks, till, { close: () => changes.stop() }, ...others, keyring, lanes, blobs, database];
   const close = async (): Promise<void> => {
-    await door.drain(drainMs);
-    // Whoever is still here has left by now: what was delivered is settled, and the vendor stops.
-    server.server.closeAllConnections();
-    await server.close();
-    await door.drain(drainMs);
-    await till.close();
-    await changes.stop();
-    for (const each of expiring) each.stop();
-    await keyring.close();
-    await lanes.close();
-    await blobs.close();
-    await database.close();
+    await emptied(door, server);
+    for (const room of rooms) await room.close();
     sole?.release();
     log.flush();
   };
   await orElse(server.listen({ host: options.host, port: options.port }), close);
+  tasks.start();
   return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
 }
+
+/** Whoever takes too long is broken off: what was delivered is settled, and the vendor stops. */
+async function emptied(door: OpenDoor, server: ReturnType<typeof openServer>): Promise<void> {
+  await door.drain(drainMs);
+  server.server.closeAllConnections();
+  await server.close();
+  await door.drain(drainMs);
+}
+
+const metricsOf = (watch: StreamWatch, { stats }: LiveTill): Metrics =>
+  new Metrics({ tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open } }, tillMetrics(stats));
 
 const memoriesOn = (database: Database, sealer: Sealer) => ({
   memory: openResponseMemory(database, systemClock),
@@ -170,6 +180,18 @@ function filesOn(database: Database, blobs: Blobs, sealer: Sealer, { configurati
   const limits = { ...fileLimits, ...configuration?.media?.kept };
   const addresses = new Addresses(sealer.key('addresses of files'), publicUrl);
   return openFiles({ database, blobs, clock: systemClock, addresses, copies: new Copies(limits, configuration?.media), limits });
+}
+
+function tasksOn(parts: Parts, database: Database, sealer: Sealer, log: Log, { configuration, taskLimits: limits }: GatewayOptions): Tasks {
+  return new Tasks({
+    ...parts,
+    database,
+    timers: systemTimers,
+    pins: new Pins(database, sealer, parts.lanes, parts.catalog),
+    taskLimits: { ...taskLimits, ...configuration?.video, ...limits },
+    ended: (line) => log.line('task', line),
+    trouble: ({ id }, error) => log.error('task', error, { id }),
+  });
 }
 
 const tillOn = (db: Database, log: Log): ReturnType<typeof openTill> =>

@@ -1,5 +1,6 @@
 import { accountsMigrations } from './accounts/migrations.ts';
 import { catalogMigrations } from './catalog/migrations.ts';
+import { tasksMigrations } from './gateway/tasks/migrations.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
 import { recallMigrations } from './recall/migrations.ts';
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   ...usageMigrations,
   ...recallMigrations,
   ...mediaMigrations,
+  ...tasksMigrations,
 ];

@@ -2,6 +2,7 @@ import type { ClientFormat } from '../gateway/client-format.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { countInput } from '../gateway/inquire.ts';
 import { run } from '../gateway/run.ts';
+import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { Submissions } from '../gateway/submissions.ts';
 import type { ResponseMemory } from '../recall/responses.ts';
 import { audioEndpoints } from './audio-endpoints.ts';
@@ -10,6 +11,7 @@ import { parseJson } from './check.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
 import { messagesConvention } from './convention.ts';
 import type { Endpoint } from './door.ts';
+import type { FileDesk } from './files.ts';
 import { embeddingsFormat, parseEmbeddings } from './embeddings.ts';
 import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
 import { once } from './idempotency.ts';
@@ -17,9 +19,19 @@ import { getModel, listModels } from './models.ts';
 import { moderationsFormat, parseModeration } from './moderations.ts';
 import { parseRerank, rerankFormat } from './rerank.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
+import { videoEndpoints } from './video.ts';
+import { videosEndpoints } from './videos-alias.ts';
+
+/** What endpoints work with beside the pipeline. */
+export interface EndpointParts {
+  readonly memory: ResponseMemory;
+  readonly submissions: Submissions;
+  readonly tasks: Tasks;
+  readonly desk: FileDesk;
+}
 
 /** The interface, row by row. */
-export function endpointsOf(parts: Parts, memory: ResponseMemory, submissions: Submissions): readonly Endpoint[] {
+export function endpointsOf(parts: Parts, { memory, submissions, tasks, desk }: EndpointParts): readonly Endpoint[] {
   return [
     once(submissions, ask(parts, '/chat/completions', parseChat, chatFormat)),
     once(submissions, ask(parts, '/completions', parseCompletion, completionsFormat)),
@@ -46,6 +58,8 @@ export function endpointsOf(parts: Parts, memory: ResponseMemory, submissions: S
     ask(parts, '/rerank', parseRerank, rerankFormat),
     ...audioEndpoints(parts),
     ...responsesEndpoints(parts, memory, submissions),
+    ...videoEndpoints(tasks, parts.files, submissions),
+    ...videosEndpoints(tasks, parts.files, desk, submissions),
     {
       method: 'GET',
       path: '/models',

@@ -81,6 +81,12 @@ export const refusals = {
     code: 'too_many_files',
     message: 'Your generated files fill the room that there is for them. They go when they expire; or ask for b64_json instead of url.',
   },
+  task_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'task_not_found',
+    message: "Task '{id}' was not found. A task can be asked for within 24 hours of its creation.",
+  },
   unknown_url: { status: 404, type: 'invalid_request_error', code: 'unknown_url', message: 'Invalid URL ({method} {path})' },
   method_not_supported: {
     status: 405,

@@ -42,12 +42,14 @@ export async function readConfiguration(text: string, context: ConfigurationCont
     ...borrowed(written, bundled, channels),
   ];
   const media = mediaSettings(settings?.media ?? {});
+  const videoSeconds = settings?.video?.limit_seconds;
   const sold = { groups: groups.length === 0 ? [defaultGroup] : groups, models, channels };
   return {
     ok: true,
     configuration: {
       ...sold,
       media,
+      ...(videoSeconds === undefined ? {} : { video: { ageMs: videoSeconds * 1_000 } }),
       warnings: configurationWarnings(
         sold,
         written.map(({ model }) => model.id),

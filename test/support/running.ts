@@ -33,6 +33,7 @@ export interface RunningOptions {
   readonly configuration: string;
   readonly yuan?: string;
   readonly limits?: GatewayOptions['limits'];
+  readonly taskLimits?: GatewayOptions['taskLimits'];
   /** Of several nodes that share it; else one of its own. */
   readonly media?: GatewayOptions['media'];
 }
@@ -77,6 +78,7 @@ export async function startGateway(options: RunningOptions): Promise<Gateway> {
     logLevel: 'silent',
     metricsToken: 'metrics',
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.taskLimits === undefined ? {} : { taskLimits: options.taskLimits }),
   });
   let closed = false;
   onTestFinished(async () => {

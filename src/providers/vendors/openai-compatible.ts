@@ -6,6 +6,7 @@ import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
 import { rerank } from '../wire/rerank.ts';
+import { openAiVideos } from '../wire/video/openai-videos.ts';
 
 /** Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give. */
 export const openaiCompatible = defineVendor({
@@ -20,5 +21,6 @@ export const openaiCompatible = defineVendor({
     transcriptions: openaiTranscriptions({ streams: () => true }),
     translations: openaiTranscriptions({ path: '/audio/translations' }),
     speech: openaiSpeech(),
+    video: openAiVideos({ ownWords: true }),
   },
 });

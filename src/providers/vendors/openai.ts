@@ -14,6 +14,7 @@ import { openaiSpeech, type SpeechQuirks } from '../wire/openai-speech.ts';
 import { openaiTranscriptions, type TranscriptionQuirks } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
+import { openAiVideos } from '../wire/video/openai-videos.ts';
 
 /** Reasoning models refuse sampling (developers.openai.com/api/docs/guides/reasoning, 2026-08): dropped, because `model` alone may change (row 62c). */
 const sampling: readonly Dropped[] = [
@@ -108,6 +109,7 @@ export const openai = defineVendor({
     transcriptions: openaiTranscriptions(transcribing),
     translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations' }),
     speech: openaiSpeech(speaking),
+    video: openAiVideos(),
   },
   counts: { responses: responsesCount() },
 });

@@ -1,0 +1,166 @@
+import { Readable } from 'node:stream';
+import { refuse } from '../base/refusal.ts';
+import { taskKeptMs } from '../gateway/tasks/rows.ts';
+import type { SubmittedTask } from '../gateway/tasks/submit.ts';
+import type { Task } from '../gateway/tasks/task.ts';
+import type { Tasks } from '../gateway/tasks/tasks.ts';
+import type { VideoRequest } from '../gateway/tasks/wish.ts';
+import type { Submissions } from '../gateway/submissions.ts';
+import { isForm, readForm } from '../http/multipart.ts';
+import { Spools } from '../http/spool.ts';
+import type { Files } from '../media/files.ts';
+import type { VideoImage } from '../providers/task-adapter.ts';
+import { type Body, isObject, parseJson, refuseType, requiredString } from './check.ts';
+import type { Endpoint, Visit } from './door.ts';
+import type { FileDesk } from './files.ts';
+import { once } from './idempotency.ts';
+import { limitHeaders } from './limit-headers.ts';
+import { foundTask, idIn, keyIn, names, newTaskId, sendJson, unixSeconds, usualDurations } from './video.ts';
+import { checkImage, checkPrompt, checkSize } from './video-wish.ts';
+
+/** Lengths of this format (wire-formats §2.1), where a channel's model makes them. */
+const ownSeconds: readonly number[] = [4, 8, 12];
+const secondsMax = 60;
+const pageDefault = 20;
+const pageMax = 100;
+const mebibyte = 1024 * 1024;
+const formLimits = { fields: 32, fieldBytes: 20 * mebibyte, files: 1, fileBytes: 20 * mebibyte, bodyBytes: 32 * mebibyte };
+const imageTypes = /^image\/(?:png|jpeg|webp)$/;
+const read = new Set(['model', 'prompt', 'seconds', 'size', 'input_reference', 'input_reference[image_url]']);
+
+/** The same tasks in OpenAI's words: `/v1/videos`. */
+export function videosEndpoints(tasks: Tasks, files: Files, desk: FileDesk, submissions: Submissions): readonly Endpoint[] {
+  return [
+    once(submissions, { method: 'POST', path: '/videos', handle: (visit) => create(tasks, visit) }),
+    { method: 'GET', path: '/videos', handle: (visit) => list(tasks, visit) },
+    { method: 'GET', path: '/videos/:id', handle: async (visit) => sendJson(visit, resource(await foundTask(tasks, visit, 'video_id'))) },
+    {
+      method: 'DELETE',
+      path: '/videos/:id',
+      handle: async (visit) => {
+        const id = idIn(visit);
+        const removed = await tasks.remove(visit.principal.userId, id);
+        if (removed === 'unknown') refuse('task_not_found', { id, param: 'video_id' });
+        if (removed === 'running')
+          refuse('invalid_value', { param: 'video_id', why: 'a video can be deleted once it is completed or failed.' });
+        sendJson(visit, { id, object: 'video.deleted', deleted: true });
+      },
+    },
+    { method: 'GET', path: '/videos/:id/content', handle: (visit) => content(tasks, files, desk, visit) },
+  ];
+}
+
+async function create(tasks: Tasks, visit: Visit): Promise<void> {
+  const { request, reply } = visit;
+  const form = isForm(request.headers) ? await formOf(visit) : undefined;
+  if (form === 'left') return;
+  const body = form ?? parseJson(request.body, request.headers['content-type']).body;
+  const asked = parse(visit, body);
+  const task = await tasks.submit(asked, (pass) => limitHeaders(pass, reply));
+  sendJson(visit, resource(task, asked.wish.prompt));
+}
+
+/** A form's fields as the members that they stand for; a file is a data URL. */
+async function formOf({ request }: Visit): Promise<Body | 'left'> {
+  const form = await readForm(Readable.from([request.body]), request.headers, formLimits, new Spools());
+  if (form === 'left') return form;
+  try {
+    const body: Record<string, unknown> = Object.fromEntries(form.fields);
+    for (const { field, type, content: spool } of form.files) {
+      if (field !== 'input_reference') continue;
+      if (!imageTypes.test(type)) refuse('invalid_value', { param: field, why: 'it is a PNG, JPEG or WebP image.' });
+      body[field] = { image_url: `data:${type};base64,${(await spool.slice(0, spool.size)).toString('base64')}` };
+    }
+    const named = body['input_reference[image_url]'];
+    if (named !== undefined) body['input_reference'] = { image_url: named };
+    return body;
+  } finally {
+    form.discard();
+  }
+}
+
+function parse({ id, principal, request }: Visit, body: Body): VideoRequest {
+  const model = requiredString(body, 'model');
+  const idempotencyKey = keyIn(request);
+  const wish = {
+    prompt: checkPrompt(body),
+    negativePrompt: undefined,
+    size: checkSize(body),
+    aspectRatio: undefined,
+    resolution: undefined,
+    audio: undefined,
+    seed: undefined,
+    images: imagesIn(body['input_reference']),
+    more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
+  };
+  return {
+    ...{ id, taskId: newTaskId(), principal, model, wish, usualDurations, idempotencyKey },
+    seconds: checkSeconds(body['seconds']),
+    moreSeconds: ownSeconds,
+    names: { ...names, duration: 'seconds', image: 'input_reference' },
+  };
+}
+
+/** Text in this format; a number is understood as well. */
+function checkSeconds(seconds: unknown): number | undefined {
+  if (seconds === undefined || seconds === null) return undefined;
+  if (typeof seconds !== 'string' && typeof seconds !== 'number') refuseType('seconds', 'a string', seconds);
+  const value = /^\d+$/.test(String(seconds)) ? Number(seconds) : Number.NaN;
+  if (!(value >= 1 && value <= secondsMax)) refuse('invalid_value', { param: 'seconds', why: `it is a number of seconds, such as "8".` });
+  return value;
+}
+
+function imagesIn(reference: unknown): readonly VideoImage[] {
+  if (reference === undefined || reference === null) return [];
+  if (isObject(reference) && reference['file_id'] !== undefined)
+    refuse('invalid_value', { param: 'input_reference', why: 'files cannot be referred to by id: send the image, or its address.' });
+  return [{ role: 'first', url: checkImage(reference, 'input_reference') }];
+}
+
+const statuses = { new: 'queued', queued: 'queued', running: 'in_progress', completed: 'completed', failed: 'failed' } as const;
+
+/** VideoResource (wire-formats, Appendix C). A prompt is not kept: only the answer to a submission has it. */
+function resource(task: SubmittedTask | Task, prompt: string | null = null): object {
+  const endedAt = 'endedAt' in task ? task.endedAt : undefined;
+  const error = 'error' in task ? task.error : undefined;
+  return {
+    id: task.id,
+    object: 'video',
+    model: task.model,
+    status: statuses[task.state],
+    progress: task.percent,
+    created_at: unixSeconds(task.createdAt),
+    completed_at: task.state === 'completed' && endedAt !== undefined ? unixSeconds(endedAt) : null,
+    expires_at: unixSeconds(task.createdAt + taskKeptMs),
+    prompt,
+    size: task.size ?? null,
+    seconds: String(task.seconds),
+    remixed_from_video_id: null,
+    error: error === undefined ? null : { code: error.code, message: error.message },
+  };
+}
+
+async function list(tasks: Tasks, visit: Visit): Promise<void> {
+  const query = new URLSearchParams(visit.request.url.split('?')[1] ?? '');
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
+  const limit = Number(query.get('limit') ?? pageDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > pageMax)
+    refuse('out_of_range', { param: 'limit', expected: `between 1 and ${pageMax}`, got: query.get('limit') ?? '' });
+  const after = query.get('after') ?? undefined;
+  const found = await tasks.list(visit.principal.userId, { limit, order, after });
+  if (found === 'no such task') refuse('task_not_found', { id: after ?? '', param: 'after' });
+  const page = found.slice(0, limit);
+  const ids = { first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
+  sendJson(visit, { object: 'list', data: page.map((task) => resource(task)), ...ids, has_more: found.length > limit });
+}
+
+async function content(tasks: Tasks, files: Files, desk: FileDesk, visit: Visit): Promise<void> {
+  const variant = new URLSearchParams(visit.request.url.split('?')[1] ?? '').get('variant') ?? 'video';
+  if (variant !== 'video') refuse('invalid_value', { param: 'variant', why: "only 'video' is available." });
+  const task = await foundTask(tasks, visit, 'video_id');
+  if (task.file === undefined) refuse('invalid_value', { param: 'video_id', why: 'the video is not completed.' });
+  const file = await files.find(task.account, task.file);
+  if (file === undefined) refuse('file_not_found');
+  await desk.send(visit, file);
+}

@@ -1,0 +1,55 @@
+import type { Quantities } from '../../base/quantities.ts';
+import type { StoredFile } from '../../media/files.ts';
+import { recordColumns } from '../../usage/record.ts';
+import { billOf, type VideoBill } from './bill.ts';
+import type { TaskParts } from './parts.ts';
+import { endTask, type TaskEnd } from './rows.ts';
+import type { Task, TaskError } from './task.ts';
+
+/** The video is ours: it is charged, recorded and shown, in one transaction. Throws a `DatabaseError`: the next poll repeats it. */
+export function complete(parts: TaskParts, task: Task, file: StoredFile, metered: Quantities | undefined): Promise<void> {
+  const finishedAt = parts.clock.now();
+  const { total, text } = finalBill(parts, task, metered);
+  const record = { table: 'usage', columns: recordColumns, values: recordOf(task, text, finishedAt) };
+  return end(parts, task, finishedAt, {
+    state: 'completed',
+    file: file.id,
+    hold: { state: 'posted', cost: total, code: 'video', at: finishedAt, record },
+  });
+}
+
+/** Nothing came of it: the whole hold is free again. Throws a `DatabaseError`: the next poll repeats it. */
+export function fail(parts: TaskParts, task: Task, error: TaskError): Promise<void> {
+  return end(parts, task, parts.clock.now(), { state: 'failed', error });
+}
+
+async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Promise<void> {
+  const ended = await parts.database.transact(() => endTask(task, how, at));
+  if (ended === undefined) return;
+  parts.ended({
+    id: task.id,
+    userId: task.account,
+    keyId: task.keyId,
+    model: task.model,
+    channel: task.channel,
+    outcome: how.state === 'completed' ? 'completed' : how.error.code,
+    cost: ended.posted.toString(),
+    durationMs: at - task.createdAt,
+  });
+}
+
+/** As it was priced when it was asked for; by what the vendor has metered beside seconds and requests, where it is sold by that. */
+function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined): VideoBill {
+  const asked: VideoBill = { total: task.cost, text: task.bill };
+  const others = Object.keys(metered ?? {}).some((measure) => measure !== 'second' && measure !== 'request');
+  const offer = others ? parts.catalog().offer(task.group, task.model) : undefined;
+  if (offer === undefined) return asked;
+  return billOf(offer.tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
+}
+
+function recordOf(task: Task, bill: string, finishedAt: number): readonly (string | bigint | number | null)[] {
+  const durationMs = Math.max(0, finishedAt - task.createdAt);
+  const channel = task.channel.slice(0, task.channel.lastIndexOf('@'));
+  const whatFor = [task.keyId, task.createdAt, finishedAt, 'video', task.model, task.group, channel, task.upstreamId ?? null];
+  return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, bill];
+}

@@ -1,0 +1,50 @@
+import type { Migration } from '../../storage/database.ts';
+
+/** Times are milliseconds of the wall clock. */
+export const tasksMigrations: readonly Migration[] = [
+  {
+    id: '0011-tasks',
+    statements: [
+      // `next_poll_at` is a lease as well: whoever claims a task moves it beyond the end of what is about to be done, and counts `claims` up, so that nobody who comes late writes.
+      `CREATE TABLE task (
+        id TEXT PRIMARY KEY,
+        account TEXT NOT NULL,
+        key_id TEXT NOT NULL,
+        limits TEXT NOT NULL,
+        capability TEXT NOT NULL,
+        model TEXT NOT NULL,
+        group_name TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        upstream_model TEXT NOT NULL,
+        upstream_id TEXT,
+        idempotency_key TEXT,
+        state TEXT NOT NULL CHECK (state IN ('new', 'queued', 'running', 'completed', 'failed')),
+        percent BIGINT NOT NULL DEFAULT 0 CHECK (percent BETWEEN 0 AND 100),
+        seconds BIGINT NOT NULL,
+        size TEXT,
+        variants TEXT NOT NULL,
+        bill TEXT NOT NULL,
+        cost BIGINT NOT NULL CHECK (cost >= 0),
+        error_code TEXT,
+        error TEXT,
+        file TEXT,
+        created_at BIGINT NOT NULL,
+        ended_at BIGINT,
+        next_poll_at BIGINT NOT NULL,
+        claims BIGINT NOT NULL DEFAULT 0,
+        faults BIGINT NOT NULL DEFAULT 0,
+        CHECK ((ended_at IS NOT NULL) = (state IN ('completed', 'failed'))),
+        CHECK (state NOT IN ('queued', 'running', 'completed') OR upstream_id IS NOT NULL),
+        CHECK ((file IS NOT NULL) = (state = 'completed'))
+      )`,
+      'CREATE INDEX task_due ON task (channel, next_poll_at) WHERE ended_at IS NULL',
+      'CREATE INDEX task_account ON task (account, created_at, id)',
+      'CREATE INDEX task_created ON task (created_at)',
+      'CREATE INDEX task_idempotency ON task (account, idempotency_key) WHERE idempotency_key IS NOT NULL',
+      // The address and the key that tasks were submitted with, for as long as the catalogue may have forgotten them. `id`: the channel's name and revision. The secret is sealed.
+      'CREATE TABLE task_channel (id TEXT PRIMARY KEY, name TEXT NOT NULL, vendor TEXT NOT NULL, base_url TEXT, secret TEXT)',
+      // Rows that change all the time leave room beside them.
+      { sqlite: '', postgres: 'ALTER TABLE task SET (fillfactor = 50)' },
+    ],
+  },
+];

@@ -1,0 +1,33 @@
+import type { Timers } from '../../base/timers.ts';
+import type { Files } from '../../media/files.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Parts } from '../parts.ts';
+import type { TaskLimits } from './limits.ts';
+import type { Pins } from './pins.ts';
+import type { Task } from './task.ts';
+
+/** What is told of a task when it has ended. */
+export interface TaskLine {
+  readonly id: string;
+  readonly userId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly channel: string;
+  readonly outcome: string;
+  /** Nano-yuan, as a decimal string. */
+  readonly cost: string;
+  readonly durationMs: number;
+}
+
+/** What work that outlives its request needs beside the pipeline's parts. */
+export interface TaskParts
+  extends Pick<Parts, 'clock' | 'random' | 'limiter' | 'health' | 'catalog' | 'lanes' | 'downloads' | 'access' | 'limits'> {
+  readonly database: Database;
+  readonly timers: Timers;
+  readonly files: Pick<Files, 'put' | 'copy' | 'hasRoom' | 'remove'>;
+  readonly pins: Pins;
+  readonly taskLimits: TaskLimits;
+  readonly ended: (line: TaskLine) => void;
+  /** Something went wrong that nobody is told of: the task is asked for again. */
+  readonly trouble: (task: Task, error: unknown) => void;
+}

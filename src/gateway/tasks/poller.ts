@@ -1,0 +1,152 @@
+import type { FaultKind } from '../../base/fault.ts';
+import type { StoredFile } from '../../media/files.ts';
+import type { Fault } from '../../base/fault.ts';
+import { pollLeaseMs } from './limits.ts';
+import type { TaskParts } from './parts.ts';
+import { type CopyFile, pollTask } from './poll.ts';
+import { claimTasks, dueTasks, renewClaim } from './rows.ts';
+import { Standings } from './standings.ts';
+import type { Task } from './task.ts';
+
+/** A channel that says nothing is asked by so few at a time. */
+const channelPollsLeast = 4;
+const silences: ReadonlySet<FaultKind> = new Set(['timeout', 'network']);
+
+/** The polls of one channel. `most` halves with each silence and grows with each answer, so that a vendor that hangs holds no place that others need. */
+interface Desk {
+  busy: number;
+  most: number;
+  due: number;
+  claiming: boolean;
+}
+
+/** Asks vendors for the tasks that are due, as many at a time as its limits say. Every process has one; a claim is one process's alone until its lease ends. */
+export class Poller {
+  readonly #parts: TaskParts;
+  readonly #standings: Standings;
+  readonly #desks = new Map<string, Desk>();
+  readonly #stop = new AbortController();
+  #busy = 0;
+  #copying = 0;
+  #looking: Promise<void> = Promise.resolve();
+  #cancel: () => void = () => {};
+  #idle: (() => void) | undefined;
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts;
+    this.#standings = new Standings(parts.database);
+  }
+
+  start(): void {
+    this.#cancel = this.#parts.timers.after(this.#parts.taskLimits.lookEveryMs, () => {
+      this.#looking = this.look().finally(() => {
+        if (!this.#stop.signal.aborted) this.start();
+      });
+    });
+  }
+
+  /** Polls and copies that are under way. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  /** Claims what is due and can be asked for. A database that is away is asked again at the next look. */
+  async look(): Promise<void> {
+    const { database, clock } = this.#parts;
+    try {
+      const due = await dueTasks(database, clock.now());
+      for (const desk of this.#desks.values()) desk.due = 0;
+      for (const { channel, count } of due) this.#desk(channel).due = count;
+      for (const [channel, desk] of this.#desks) if (desk.due === 0 && desk.busy === 0) this.#desks.delete(channel);
+      await Promise.all(due.map(({ channel }) => this.#fill(channel)));
+    } catch {
+      // Nothing was claimed, or what was claimed is due again when its lease has run out.
+    }
+  }
+
+  /** Claims nothing any more, breaks off what is under way and waits until its outcome is written: others go on with it. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#cancel();
+    await this.#looking;
+    if (this.#busy > 0)
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    await this.#standings.idle();
+  }
+
+  #desk(channel: string): Desk {
+    let desk = this.#desks.get(channel);
+    if (desk === undefined) {
+      desk = { busy: 0, most: this.#parts.taskLimits.channelPollsMax, due: 0, claiming: false };
+      this.#desks.set(channel, desk);
+    }
+    return desk;
+  }
+
+  async #fill(channel: string): Promise<void> {
+    const { database, clock, taskLimits } = this.#parts;
+    const desk = this.#desk(channel);
+    const room = Math.min(desk.most - desk.busy, taskLimits.pollsMax - this.#busy, desk.due);
+    if (room <= 0 || desk.claiming || this.#stop.signal.aborted) return;
+    desk.claiming = true;
+    try {
+      const now = clock.now();
+      const tasks = await claimTasks(database, channel, room, now, now + pollLeaseMs(taskLimits));
+      desk.due = tasks.length < room ? 0 : desk.due - tasks.length;
+      for (const task of tasks) void this.#poll(channel, desk, task);
+    } finally {
+      desk.claiming = false;
+    }
+  }
+
+  async #poll(channel: string, desk: Desk, task: Task): Promise<void> {
+    desk.busy += 1;
+    this.#busy += 1;
+    try {
+      const polled = await pollTask(this.#parts, task, this.#copy, this.#stop.signal);
+      if (polled.kind === 'standing') this.#standings.add(polled.standing);
+      this.#learn(desk, polled.kind === 'standing' ? polled.fault : undefined);
+    } catch (error) {
+      this.#parts.trouble(task, error);
+    } finally {
+      desk.busy -= 1;
+      this.#busy -= 1;
+      if (this.#busy === 0) this.#idle?.();
+      // By halves, so that a claim is worth its statement.
+      if (desk.due > 0 && desk.busy <= desk.most / 2) void this.#fill(channel).catch(() => undefined);
+    }
+  }
+
+  #learn(desk: Desk, fault: Fault | undefined): void {
+    const { channelPollsMax } = this.#parts.taskLimits;
+    if (fault !== undefined && silences.has(fault.kind)) desk.most = Math.max(channelPollsLeast, Math.floor(desk.most / 2));
+    else desk.most = Math.min(channelPollsMax, desk.most + 1);
+  }
+
+  /** A copy takes as long as it takes, within its limit: meanwhile its claim is renewed. */
+  readonly #copy: CopyFile = (task, copying) => {
+    const { copiesMax, copyMs } = this.#parts.taskLimits;
+    if (this.#copying >= copiesMax) return undefined;
+    this.#copying += 1;
+    const late = new AbortController();
+    const cancel = this.#parts.timers.after(copyMs, () => late.abort());
+    const signal = AbortSignal.any([late.signal, this.#stop.signal]);
+    let renewing = (): void => {};
+    const renew = (): void => {
+      const { database, clock, taskLimits, timers } = this.#parts;
+      const leaseMs = pollLeaseMs(taskLimits);
+      void renewClaim(database, task, clock.now() + leaseMs).catch(() => undefined);
+      renewing = timers.after(leaseMs / 3, renew);
+    };
+    renew();
+    return copying(signal)
+      .catch((error: unknown): StoredFile | Fault => ({ kind: 'network', message: String(error) }))
+      .finally(() => {
+        this.#copying -= 1;
+        cancel();
+        renewing();
+      });
+  };
+}

@@ -1,0 +1,265 @@
+import type { Fault, FaultKind } from '../../base/fault.ts';
+import { refuse } from '../../base/refusal.ts';
+import { pause } from '../../base/timers.ts';
+import { couldHold } from '../../ledger/ledger.ts';
+import { isFailed } from '../../media/downloads.ts';
+import { isTaskFault, type Submitted, type VideoCall } from '../../providers/task-adapter.ts';
+import type { Pass } from '../../limits/contract.ts';
+import { DatabaseError } from '../../storage/database.ts';
+import { LimitReached } from '../admit.ts';
+import { protocolFault } from '../attempt.ts';
+import { refusalFor } from '../blame.ts';
+import { windowsOf } from '../windows.ts';
+import { billOf } from './bill.ts';
+import { contact } from './contact.ts';
+import { pollAfterMs, submitLeaseMs } from './limits.ts';
+import type { TaskParts } from './parts.ts';
+import { pinOf } from './pins.ts';
+import { acceptTask, insertTask, pinTask, withdrawTask } from './rows.ts';
+import type { NewTask, Task } from './task.ts';
+import { type Maker, makersOf, type VideoRequest, wishOf } from './wish.ts';
+import type { Offer } from '../../catalog/snapshot.ts';
+
+/** What the client is told at once. */
+export type SubmittedTask = Pick<Task, 'id' | 'model' | 'seconds' | 'size' | 'createdAt' | 'state' | 'percent'>;
+
+/** A fault of these kinds is a vendor's no: another may be asked. */
+const refusedKinds: ReadonlySet<FaultKind> = new Set(['rate_limited', 'overloaded', 'quota', 'credentials', 'unknown_model']);
+const awayRetryMs = 5_000;
+const moneyLookMs = 150;
+
+/**
+ * The way in: admission → the task and its hold, committed → a vendor → its id, committed. Whoever is told an id can always ask for it. Throws a Refusal
+ * (or LimitReached), and then there is no task and no hold. `limitsTold` hears of the group's limits once they let it in.
+ */
+export async function submitTask(
+  parts: TaskParts,
+  request: VideoRequest,
+  stop: AbortSignal,
+  limitsTold: (pass: Pass) => void,
+): Promise<SubmittedTask> {
+  const { principal } = request;
+  const startedMs = parts.clock.monotonicMs();
+  const offer = parts.catalog().offer(principal.group, request.model);
+  if (offer === undefined) refuse('model_not_found', { model: request.model });
+  const wish = wishOf(offer, request);
+  const makers = makersOf(parts.lanes, offer, request, wish);
+  const { name, limits } = offer.group;
+  const entered = parts.limiter.enter(`${principal.userId}/${name}`, limits, 0);
+  if ('over' in entered) throw new LimitReached(entered, 0);
+  try {
+    limitsTold(entered);
+    const ready = await withBytes(parts, makers, request, stop);
+    return await new Submission(parts, request, offer, ready, stop, startedMs).run();
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    refuse('unavailable', { why: 'tasks cannot be recorded', id: request.id }, awayRetryMs);
+  } finally {
+    entered.finish(0);
+  }
+}
+
+/** The calls with the bytes of those images that their vendor does not read by address. What cannot be downloaded is the client's to mend. */
+async function withBytes(
+  parts: TaskParts,
+  makers: readonly Maker[],
+  { names }: VideoRequest,
+  stop: AbortSignal,
+): Promise<readonly Maker[]> {
+  const isWanted = ({ adapter, call }: Maker, url: string): boolean => !url.startsWith('data:') && adapter.needsBytes?.(url, call) === true;
+  const urls = makers.flatMap((maker) => maker.call.wish.images.map(({ url }) => url).filter((url) => isWanted(maker, url)));
+  if (urls.length === 0) return makers;
+  const got = await parts.downloads.all(
+    [...new Set(urls)].map((url) => ({ url, kind: 'image' })),
+    stop,
+  );
+  if (isFailed(got)) refuse('invalid_value', { param: names.image, why: got.why });
+  return makers.map((maker) => {
+    const images = maker.call.wish.images.map((image) => {
+      const content = isWanted(maker, image.url) ? got.get(image.url) : undefined;
+      return content === undefined ? image : { ...image, url: `data:${content.type};base64,${content.base64}` };
+    });
+    return { ...maker, call: { ...maker.call, wish: { ...maker.call.wish, images } } };
+  });
+}
+
+/** One submission that was admitted, from its money to its vendor. */
+class Submission {
+  readonly #parts: TaskParts;
+  readonly #request: VideoRequest;
+  readonly #offer: Offer;
+  readonly #makers: readonly Maker[];
+  readonly #stop: AbortSignal;
+  readonly #startedMs: number;
+  readonly #tried: Maker[] = [];
+
+  constructor(parts: TaskParts, request: VideoRequest, offer: Offer, makers: readonly Maker[], stop: AbortSignal, startedMs: number) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#offer = offer;
+    this.#makers = makers;
+    this.#stop = stop;
+    this.#startedMs = startedMs;
+  }
+
+  async run(): Promise<SubmittedTask> {
+    const first = this.#pick();
+    if (first === undefined) throw this.#blame({ kind: 'overloaded', message: 'no channel is available' });
+    const { createdAt, ...task } = this.#taskOf(first);
+    const known = await this.#commit({ ...task, createdAt }, first);
+    if (known !== undefined) return known;
+    let fault: Fault;
+    let maker: Maker | undefined = first;
+    do {
+      if (this.#tried.length > 1 && !(await this.#pin(maker))) return this.#lost();
+      const { submitted, next } = await this.#ask(maker);
+      if (!isTaskFault(submitted)) {
+        if (!(await this.#accept(task.id, submitted.upstreamId))) return this.#lost();
+        this.#report(maker, 200, 'submitted');
+        return { ...task, createdAt, state: 'queued', percent: 0 };
+      }
+      fault = submitted;
+      maker = next ? this.#pick() : undefined;
+    } while (maker !== undefined);
+    const withdrawn = await this.#parts.database.transact(() => withdrawTask(task));
+    if (!withdrawn) return this.#lost();
+    const last = this.#tried.at(-1);
+    this.#report(last, 0, `fault:${fault.kind}`);
+    throw this.#blame(fault, last);
+  }
+
+  #pick(): Maker | undefined {
+    const { health, clock, random, taskLimits } = this.#parts;
+    if (this.#tried.length >= taskLimits.attemptsMax) return undefined;
+    const maker = health.pick(this.#makers, this.#tried, clock.monotonicMs(), random);
+    if (maker !== undefined) this.#tried.push(maker);
+    return maker;
+  }
+
+  #taskOf(maker: Maker): NewTask {
+    const { principal, taskId, idempotencyKey } = this.#request;
+    const { model, group } = this.#offer;
+    const createdAt = this.#parts.clock.now();
+    return {
+      id: taskId,
+      account: principal.userId,
+      keyId: principal.keyId,
+      limits: windowsOf(principal, createdAt, this.#parts.limits.utcOffsetMinutes),
+      model: model.id,
+      group: group.name,
+      seconds: maker.call.wish.seconds,
+      size: maker.call.wish.size,
+      createdAt,
+      idempotencyKey,
+      ...this.#pinned(maker),
+    };
+  }
+
+  #pinned({ candidate, adapter, call }: Maker): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
+    const variants = adapter.variants(call);
+    const { total, text } = billOf(this.#offer.tariff, { second: call.wish.seconds, ...adapter.worst?.(call) }, variants);
+    return { channel: pinOf(candidate.channel), upstreamModel: call.upstreamModel, variants, cost: total, bill: text };
+  }
+
+  /** The money and the task. What the dearest channel costs is held, so that the next one needs no more of it. */
+  async #commit(task: NewTask, { candidate }: Maker): Promise<Task | undefined> {
+    const { database, pins, clock, timers, taskLimits } = this.#parts;
+    await pins.write(candidate.channel);
+    const costs = this.#makers.map((maker) => this.#pinned(maker).cost);
+    const amount = costs.reduce((most, cost) => (cost > most ? cost : most), 1n);
+    const { id, account, limits, createdAt } = task;
+    const hold = { id, account, amount, limits, at: createdAt };
+    const untilMs = clock.monotonicMs() + taskLimits.moneyWaitMs;
+    for (;;) {
+      const inserted = await database.transact(() => insertTask(task, hold, clock.now() + submitLeaseMs(taskLimits)));
+      if (inserted.kind === 'known') return this.#same(inserted.task);
+      if (inserted.kind === 'inserted') return undefined;
+      const accounts = [account, ...limits.map((window) => window.id)];
+      if (clock.monotonicMs() >= untilMs || !(await couldHold(database, accounts, amount))) refuse('insufficient_quota');
+      await pause(timers, moneyLookMs);
+    }
+  }
+
+  /** An earlier submission with this idempotency key: its answer never arrived, and is given now. */
+  #same(task: Task): Task {
+    if (task.state === 'new') refuse('idempotency_in_progress', {}, awayRetryMs);
+    return task;
+  }
+
+  async #pin(maker: Maker): Promise<boolean> {
+    const { database, pins, clock, taskLimits } = this.#parts;
+    await pins.write(maker.candidate.channel);
+    return pinTask(database, this.#request.taskId, this.#pinned(maker), clock.now() + submitLeaseMs(taskLimits));
+  }
+
+  /** `next`: this vendor has certainly not taken it, so that another may be asked. */
+  async #ask(maker: Maker): Promise<{ readonly submitted: Submitted | Fault; readonly next: boolean }> {
+    const { health, clock, taskLimits } = this.#parts;
+    const { id, lane, adapter, call } = maker;
+    const { replyBytesMax, submit: times } = taskLimits;
+    const contacted = await contact(lane, adapter, adapter.submit(call), call.upstreamModel, { replyBytesMax, times }, this.#stop);
+    const submitted = 'fault' in contacted ? contacted.fault : readSubmitted(maker, contacted.reply, call);
+    if (!isTaskFault(submitted)) {
+      health.answered(id, clock.monotonicMs());
+      return { submitted, next: false };
+    }
+    health.faulted(id, submitted, clock.monotonicMs());
+    const unheard = 'stage' in contacted && contacted.stage === 'connecting';
+    return { submitted, next: unheard || refusedKinds.has(submitted.kind) };
+  }
+
+  /** Tried until it is known to be written, or the task is not ours any more. */
+  async #accept(id: string, upstreamId: string): Promise<boolean> {
+    const { database, clock, timers, taskLimits } = this.#parts;
+    const untilMs = clock.monotonicMs() + submitLeaseMs(taskLimits);
+    for (;;) {
+      try {
+        return await acceptTask(database, id, upstreamId, clock.now() + pollAfterMs(taskLimits, 0, 0));
+      } catch (error) {
+        if (clock.monotonicMs() >= untilMs) throw error;
+        await pause(timers, moneyLookMs);
+      }
+    }
+  }
+
+  /** This process was so slow that another one has given the task up, and its money back. */
+  #lost(): never {
+    refuse('unavailable', { why: 'the task could not be submitted in time', id: this.#request.id }, awayRetryMs);
+  }
+
+  #blame(fault: Fault, maker?: Maker): Error {
+    const retryAfterMs = this.#parts.health.retryAfterMs(this.#makers, this.#parts.clock.monotonicMs());
+    return refusalFor(fault, this.#request.id, retryAfterMs, maker?.candidate.channel.secret);
+  }
+
+  #report(maker: Maker | undefined, status: number, outcome: string): void {
+    const { access, clock } = this.#parts;
+    const { id, principal, model } = this.#request;
+    access({
+      id,
+      userId: principal.userId,
+      keyId: principal.keyId,
+      model,
+      group: this.#offer.group.name,
+      channel: maker?.candidate.channel.name,
+      stream: false,
+      status,
+      outcome,
+      attempts: this.#tried.length,
+      inputTokens: 0,
+      outputTokens: 0,
+      cost: '0',
+      firstByteMs: undefined,
+      durationMs: clock.monotonicMs() - this.#startedMs,
+    });
+  }
+}
+
+/** An answer that cannot be read may be that of a vendor that has taken the task. */
+function readSubmitted({ adapter }: Maker, reply: Buffer, call: VideoCall): Submitted | Fault {
+  try {
+    return adapter.submitted(reply, call);
+  } catch (error) {
+    return protocolFault(String(error));
+  }
+}

@@ -1,0 +1,61 @@
+import type { Pass } from '../../limits/contract.ts';
+import type { TaskParts } from './parts.ts';
+import { Poller } from './poller.ts';
+import { releaseTasks } from './rows.ts';
+import { expireTasks, findTask, listTasks, removeTask, type TaskPage } from './shelf.ts';
+import { type SubmittedTask, submitTask } from './submit.ts';
+import type { Task } from './task.ts';
+import type { VideoRequest } from './wish.ts';
+
+/** Work that outlives its request, of all accounts: submitted here, asked for in the background, told to its owner for a day. */
+export class Tasks {
+  readonly #parts: TaskParts;
+  readonly #poller: Poller;
+  readonly #stop = new AbortController();
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts;
+    this.#poller = new Poller(parts);
+  }
+
+  /** For whoever knows that no other process lives: nobody is at any task. */
+  release(): Promise<void> {
+    return releaseTasks(this.#parts.database);
+  }
+
+  start(): void {
+    this.#poller.start();
+  }
+
+  /** Throws a Refusal (or LimitReached), and then there is no task and no hold. */
+  submit(request: VideoRequest, limitsTold: (pass: Pass) => void): Promise<SubmittedTask> {
+    return submitTask(this.#parts, request, this.#stop.signal, limitsTold);
+  }
+
+  /** Undefined when this account has none of this id, or had it a day ago. */
+  find(account: string, id: string): Promise<Task | undefined> {
+    return findTask(this.#parts.database, account, id, this.#parts.clock.now());
+  }
+
+  list(account: string, page: TaskPage): Promise<readonly Task[] | 'no such task'> {
+    return listTasks(this.#parts.database, account, page, this.#parts.clock.now());
+  }
+
+  /** Forgets a task that has ended, with its file. */
+  async remove(account: string, id: string): Promise<'removed' | 'unknown' | 'running'> {
+    const removed = await removeTask(this.#parts.database, account, id, this.#parts.clock.now());
+    if (typeof removed === 'string') return removed;
+    if (removed.file !== undefined) await this.#parts.files.remove(account, removed.file);
+    return 'removed';
+  }
+
+  expire(): Promise<number> {
+    return expireTasks(this.#parts.database, this.#parts.clock.now());
+  }
+
+  /** Submissions and polls under way are broken off; what was submitted is asked for by other processes, or by the next one. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#poller.close();
+  }
+}
