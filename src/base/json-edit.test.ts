@@ -55,6 +55,8 @@ describe('edit', () => {
     const text = '{"messages":[{"role":"user"}, {"tool_calls":[{"id":"x"},{"id":"y"}]}]}';
     expect(edit(text, [{ path: ['messages', 1, 'tool_calls', 1, 'id'], json: '"z"' }])).toBe(text.replace('"y"', '"z"'));
     expect(edit(text, [{ path: ['messages', 7, 'id'], json: '"z"' }])).toBe(text);
+    const numbers = '{"input":[1, -2.5e+3,[4,5],"]",{"a":[]},[],[ ],6 ],"model":"m"}';
+    expect(edit(numbers, [{ path: ['model'], json: '"n"' }])).toBe(numbers.replace('"m"', '"n"'));
   });
 
   it('ends strings only at quotes that are not escaped', () => {
