@@ -7,7 +7,10 @@ import { responses } from './responses.ts';
 import { besideResponses } from './responses-more.ts';
 import { Once } from './scenario.ts';
 import { sendJson } from './send.ts';
+import { images } from './images/index.ts';
+import { sendPicture } from './media/address.ts';
 import { vectors } from './vectors/index.ts';
+import { deskAt, videos } from './video/index.ts';
 import { ownFormatAt, ownFormats, route, vendors } from './vendors.ts';
 
 export type { SimRequest } from './request-log.ts';
@@ -64,13 +67,16 @@ function admit(error: unknown, response: ServerResponse): void {
 async function answer(incoming: IncomingMessage, response: ServerResponse, log: RequestLog, once: Once): Promise<void> {
   const body = await read(incoming);
   const url = incoming.url ?? '/';
+  if (sendPicture(response, url)) return;
   const own = ownFormatAt(url);
   const to = route(url);
-  note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? '', log);
+  note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? deskAt(url)?.vendor ?? '', log);
+  if (await videos(incoming, response, body, once)) return;
   if (own !== undefined) return askOwn(incoming, response, body, own, once);
   if (to === undefined) return index(response, url);
   if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);
   if (incoming.method === 'POST' && to.path.endsWith('/completions') && (await completions(incoming, response, body, to, once))) return;
+  if (incoming.method === 'POST' && (await images(incoming, response, body, to, once))) return;
   if (incoming.method === 'POST' && (await vectors(incoming, response, body, to, once))) return;
   if (incoming.method === 'POST' && to.path === '/responses' && to.dialect.responses !== undefined)
     return responses(incoming, response, body, to, once);

@@ -20,6 +20,12 @@ export interface Scenario extends Wish {
   /** A page instead of an answer, with this status. */
   readonly page: 200 | 502 | undefined;
   readonly trouble: Trouble | undefined;
+  /** A picture that was made and cannot be had: its address leads nowhere, or its bytes are none. */
+  readonly lost: 'gone' | 'broken' | undefined;
+  /** How long a task takes. */
+  readonly taskMs: number | undefined;
+  /** How it ends, or what is wrong with the answers of whoever asks for it. */
+  readonly task: (typeof taskTroubles)[number] | undefined;
 }
 
 const plain: Scenario = {
@@ -38,6 +44,9 @@ const plain: Scenario = {
   hang: false,
   page: undefined,
   trouble: undefined,
+  lost: undefined,
+  taskMs: undefined,
+  task: undefined,
 };
 
 interface Row {
@@ -56,6 +65,8 @@ const byStatus: Readonly<Record<string, ProblemKind>> = {
   500: 'server',
   503: 'overloaded',
 };
+
+const taskTroubles = ['failed', 'moderated', 'cancelled', 'odd', 'stuck', 'html', '401', 'hang', 'gone', 'late'] as const;
 
 const trouble = (kind: Trouble['kind'], after = piecesBefore, forMs = 0): Partial<Scenario> => ({ trouble: { kind, after, forMs } });
 
@@ -86,11 +97,17 @@ const rows: readonly Row[] = [
   { name: /^error-in-stream$/, plays: () => trouble('error') },
   { name: /^bad-json$/, plays: () => trouble('bad json') },
   { name: /^silent-(\d+)$/, plays: ([seconds]) => trouble('silence', piecesBefore, Number(seconds) * 1000) },
+  { name: /^(gone|broken)-picture$/, plays: ([how]) => ({ lost: how === 'gone' ? 'gone' : 'broken' }) },
   { name: /^no-usage$/, plays: () => ({ usageTold: false }) },
   { name: /^cached$/, plays: () => ({ cachedShare: 0.75 }) },
   { name: /^empty$/, plays: () => ({ empty: true }) },
   { name: /^echo$/, plays: () => ({ echo: true }) },
   { name: /^think$/, plays: () => ({ reasons: true }) },
+  { name: /^task-(\d+)ms$/, plays: ([ms]) => ({ taskMs: Number(ms) }) },
+  {
+    name: /^task-(failed|moderated|cancelled|odd|stuck|html|401|hang|gone|late)$/,
+    plays: ([how]) => ({ task: taskTroubles.find((one) => one === how) }),
+  },
   { name: /^long-(\d+)$/, plays: ([count]) => ({ tokens: Math.min(Number(count), tokensMax) }) },
 ];
 

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import type { Reply } from '../dialect.ts';
+import { minimax } from '../dialects/minimax.ts';
+import { object as members, list, text } from '../json.ts';
+import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
+import { type DeskCall, doorOf, pixels, problemAt, type Question, secondsOf, type Submission, type VideoDesk } from './desk.ts';
+import { type SimTask, taskOf, type TaskState } from './task.ts';
+
+const first: Shape = {
+  model: words(100),
+  'prompt?': words(2_000, 0),
+  'duration?': oneOf(6, 10),
+  'resolution?': oneOf('512P', '720P', '768P', '1080P'),
+  'first_frame_image?': picture,
+  'last_frame_image?': picture,
+};
+
+const place = { url: picture };
+const second: Shape = {
+  model: words(100),
+  content: listOf(
+    either(
+      object({ type: oneOf('text'), text: words(7_000) }),
+      object({ type: oneOf('image_url'), image_url: object(place), role: oneOf('first_frame', 'last_frame', 'reference_image') }),
+    ),
+    10,
+  ),
+  'resolution?': oneOf('2K'),
+  'duration?': whole(5, 15),
+  'ratio?': oneOf('16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive'),
+};
+
+const refused = (call: DeskCall, message: string): Reply => minimax.refuse(problemAt(call, 'bad_request', `invalid params, ${message}`));
+const fine = { status_code: 0, status_msg: 'success' } as const;
+
+function submitFirst(call: DeskCall): Reply | Submission {
+  const { raw } = call;
+  const named = text(raw['model']) ?? '';
+  const resolution = text(raw['resolution']) ?? '768P';
+  const begins = raw['first_frame_image'] !== undefined;
+  const wrong =
+    wrongWith(raw, first) ??
+    (raw['duration'] === 10 && resolution === '1080P' ? 'duration 10 is not supported at 1080P' : undefined) ??
+    (resolution === '512P' && !begins ? '512P needs first_frame_image' : undefined) ??
+    (/-Fast/.test(named) && !begins ? 'first_frame_image is required' : undefined) ??
+    (!begins && !raw['prompt'] ? 'prompt is required' : undefined);
+  if (wrong !== undefined) return refused(call, wrong);
+  return {
+    wish: { named, prompt: text(raw['prompt']) ?? '', seconds: Number(raw['duration'] ?? 6), ...pixels(resolution) },
+    accepted: (task_id) => ({ status: 200, body: { task_id, base_resp: fine } }),
+  };
+}
+
+const firstStates: Readonly<Record<TaskState, string>> = {
+  queued: 'Queueing',
+  running: 'Processing',
+  odd: 'Polishing',
+  done: 'Success',
+  failed: 'Fail',
+  moderated: 'Fail',
+  cancelled: 'Fail',
+};
+
+function toldFirst({ id, state, wish: { width, height } }: SimTask): Reply {
+  const base =
+    state === 'moderated'
+      ? { status_code: 1027, status_msg: 'output new_sensitive' }
+      : state === 'failed'
+        ? { status_code: 1000, status_msg: 'unknown error' }
+        : fine;
+  const film = state === 'done' ? { file_id: id, video_width: width, video_height: height } : { file_id: '' };
+  return { status: 200, body: { task_id: id, status: firstStates[state], ...film, base_resp: base } };
+}
+
+const secondStates: Readonly<Record<TaskState, string>> = {
+  queued: 'queued',
+  running: 'running',
+  odd: 'polishing',
+  done: 'succeeded',
+  failed: 'failed',
+  moderated: 'failed',
+  cancelled: 'cancelled',
+};
+
+function submitSecond(call: DeskCall): Reply | Submission {
+  const { raw } = call;
+  const named = text(raw['model']) ?? '';
+  const roles = new Set(list(raw['content']).map((part) => members(part)['role']));
+  const mixed = roles.has('reference_image') && (roles.has('first_frame') || roles.has('last_frame'));
+  const wrong = wrongWith(raw, second) ?? (mixed ? 'frames and references exclude each other' : undefined);
+  if (wrong !== undefined) return refuseSecond(call, wrong);
+  const prompt = list(raw['content'])
+    .map((part) => text(members(part)['text']) ?? '')
+    .join(' ');
+  return {
+    wish: { named, prompt, seconds: Number(raw['duration'] ?? 5), ...pixels('2k', text(raw['ratio'])?.replace('adaptive', '16:9')) },
+    accepted: (task_id) => ({ status: 200, body: { task_id } }),
+  };
+}
+
+const refuseSecond = ({ path }: DeskCall, message: string, status = 400): Reply => ({
+  status,
+  body: {
+    type: 'error',
+    error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error', message, http_code: String(status) },
+    request_id: `${path.length}${randomUUID()}`,
+  },
+});
+
+function toldSecond({ id, state, wish }: SimTask, url: string): Reply {
+  const error = state === 'moderated' ? { code: '1027', message: 'output new_sensitive' } : { code: '1000', message: 'unknown error' };
+  const task = {
+    id,
+    model: wish.named.split('+')[0],
+    status: secondStates[state],
+    ...(state === 'done' && { content: { url }, usage: { total_seconds: wish.seconds } }),
+    ...((state === 'failed' || state === 'moderated') && { error }),
+  };
+  return { status: 200, body: { task } };
+}
+
+function file(call: DeskCall): Reply {
+  const id = call.query.get('file_id') ?? '';
+  const task = taskOf(id);
+  if (task?.state !== 'done') return refused(call, 'file not found');
+  const download_url = `http://${call.headers.host}/films/${id}.mp4`;
+  const about = { bytes: 0, created_at: secondsOf(task), filename: 'output.mp4', purpose: 'video_generation' };
+  return { status: 200, body: { file: { file_id: id, ...about, download_url }, base_resp: fine } };
+}
+
+const base = '/minimax';
+
+/** Hailuo, and H3 in the second version: platform.minimax.io/docs/api-reference/video-generation, 2026-08. */
+export const minimaxVideos: VideoDesk = {
+  vendor: 'minimax',
+  at: /^\/minimax\/(?:v1\/(?:video_generation|query\/video_generation|files\/retrieve)|v2\/)/,
+  door: doorOf('Bearer'),
+  refuse: minimax.refuse,
+  take(call): Reply | Submission | Question | undefined {
+    const { method, path, query } = call;
+    if (method === 'POST' && path === `${base}/v1/video_generation`) return submitFirst(call);
+    if (method === 'POST' && path === `${base}/v2/video_generation`) return submitSecond(call);
+    if (method !== 'GET') return undefined;
+    if (path === `${base}/v1/files/retrieve`) return file(call);
+    if (path === `${base}/v1/query/video_generation`)
+      return { id: query.get('task_id') ?? '', told: toldFirst, unknown: refused(call, 'task not found') };
+    const [, id] = /^\/minimax\/v2\/query\/video_generation\/([^/]+)$/.exec(path) ?? [];
+    if (id === undefined) return undefined;
+    return { id: decodeURIComponent(id), told: toldSecond, unknown: refuseSecond(call, 'task not found', 404) };
+  },
+};

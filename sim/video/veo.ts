@@ -1,0 +1,166 @@
+import { gemini } from '../google/gemini.ts';
+import { keyInvalid, keyMissing, status } from '../google/refusal.ts';
+import { isToken } from '../google/token.ts';
+import { vertex } from '../google/vertex.ts';
+import type { Reply } from '../dialect.ts';
+import { object as members, list, text } from '../json.ts';
+import { film } from '../media/mp4.ts';
+import { base64, flag, listOf, object, oneOf, type Shape, whole, words, wrongWith } from './check.ts';
+import { type DeskCall, pixels, type Question, type Screening, type Submission, type VideoDesk } from './desk.ts';
+import type { SimTask } from './task.ts';
+
+const picture = object({ bytesBase64Encoded: base64, mimeType: oneOf('image/png', 'image/jpeg', 'image/webp') });
+const instance: Shape = { prompt: words(4_000), 'image?': picture, 'lastFrame?': picture };
+const parameters: Shape = {
+  'sampleCount?': oneOf(1),
+  'aspectRatio?': oneOf('16:9', '9:16'),
+  'resolution?': oneOf('720p', '1080p', '4k'),
+  'durationSeconds?': whole(4, 8),
+  'negativePrompt?': words(4_000, 0),
+  'personGeneration?': oneOf('allow_all', 'allow_adult', 'dont_allow'),
+  'seed?': whole(0, 4_294_967_295),
+};
+
+/** What the page says beside the shapes: ai.google.dev/gemini-api/docs/video, 2026-08. */
+function wrongFor(model: string, raw: DeskCall['raw']): string | undefined {
+  const asked = members(raw['parameters']);
+  const seconds = Number(asked['durationSeconds'] ?? 8);
+  const { resolution = '720p' } = asked;
+  const first = members(list(raw['instances'])[0]);
+  if (first['lastFrame'] !== undefined && first['image'] === undefined) return '`lastFrame` needs `image`';
+  if (!model.startsWith('veo-2') && ![4, 6, 8].includes(seconds))
+    return `The number value for \`durationSeconds\` is out of bound. Please provide a value between 4 and 8, inclusive.`;
+  if (resolution !== '720p' && seconds !== 8) return `\`resolution\` ${String(resolution)} is only supported for \`durationSeconds\` 8.`;
+  return resolution === '4k' && /lite|3\.0/.test(model) ? '`resolution` 4k is not supported by this model.' : undefined;
+}
+
+function submission(call: DeskCall, named: string, more: Shape, operation: (id: string) => string): Reply | Submission {
+  const { raw } = call;
+  const shape = { instances: listOf(object(instance), 1), 'parameters?': object({ ...parameters, ...more }) };
+  const wrong = wrongWith(raw, shape) ?? wrongFor(named, raw);
+  if (wrong !== undefined) return status(400, wrong);
+  const asked = members(raw['parameters']);
+  const size = pixels(text(asked['resolution']) ?? '720p', text(asked['aspectRatio']));
+  return {
+    wish: {
+      named,
+      prompt: text(members(list(raw['instances'])[0])['prompt']) ?? '',
+      seconds: Number(asked['durationSeconds'] ?? 8),
+      ...size,
+    },
+    accepted: (id) => ({ status: 200, body: { name: operation(id) } }),
+  };
+}
+
+/** An operation as recorded: it has no `done` before it is. `odd`: a member that is in no document. */
+function operation(name: string, { state }: SimTask, response: object): Reply {
+  if (state === 'queued' || state === 'running') return { status: 200, body: { name } };
+  if (state === 'odd') return { status: 200, body: { name, metadata: { phase: 'POLISHING' } } };
+  if (state === 'failed' || state === 'cancelled')
+    return {
+      status: 200,
+      body: { name, done: true, error: { code: 13, message: 'Video generation failed due to an internal server issue.' } },
+    };
+  return { status: 200, body: { name, done: true, response } };
+}
+
+const filtered = {
+  raiMediaFilteredCount: 1,
+  raiMediaFilteredReasons: [
+    "The prompt could not be submitted. This prompt contains words that violate Google's Responsible AI practices.",
+  ],
+};
+
+const unknown = status(404, 'Requested entity was not found.');
+
+function geminiDoor({ headers }: DeskCall): 'missing_key' | 'wrong_key' | undefined {
+  const key = headers['x-goog-api-key'];
+  if (typeof key !== 'string' || key === '') return 'missing_key';
+  return /wrong|invalid|expired/i.test(key) ? 'wrong_key' : undefined;
+}
+
+const type = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
+
+function geminiAsked(call: DeskCall, model: string, id: string): Question {
+  const { headers } = call;
+  return {
+    id,
+    unknown,
+    told(task) {
+      const uri = `http://${headers.host}/gemini/v1beta/files/${id}:download?alt=media`;
+      const videos = task.state === 'moderated' ? filtered : { generatedSamples: [{ video: { uri } }] };
+      return operation(`models/${model}/operations/${id}`, task, { '@type': type, generateVideoResponse: videos });
+    },
+  };
+}
+
+/** Veo: the key is asked for at the file, too, which is elsewhere (recorded). */
+export const geminiVideos: VideoDesk = {
+  vendor: 'gemini',
+  at: /^\/gemini\/(?:v1beta\/(?:models\/[^/]+(?::predictLongRunning|\/operations\/)|files\/[^/]+:download)|download\/)/,
+  door: geminiDoor,
+  refuse: (problem) =>
+    problem.kind === 'missing_key' ? keyMissing : problem.kind === 'wrong_key' ? keyInvalid : refusedBy(gemini, problem),
+  take(call): Reply | Submission | Question | Screening | undefined {
+    const { method, path } = call;
+    const [, named] = /^\/gemini\/v1beta\/models\/([^/]+):predictLongRunning$/.exec(path) ?? [];
+    if (method === 'POST' && named !== undefined) {
+      const id = decodeURIComponent(named);
+      return submission(call, id, {}, (task) => `models/${id.split('+')[0]}/operations/${task}`);
+    }
+    const [, model = '', operationId] = /^\/gemini\/v1beta\/models\/([^/]+)\/operations\/([^/]+)$/.exec(path) ?? [];
+    if (method === 'GET' && operationId !== undefined) return geminiAsked(call, model, operationId);
+    const [, there, made] = /^\/gemini\/(download\/)?v1beta\/files\/([^/:]+):download$/.exec(path) ?? [];
+    if (method !== 'GET' || made === undefined) return undefined;
+    if (there !== undefined) return { film: made };
+    const location = `http://${call.headers.host}/gemini/download${path.slice('/gemini'.length)}?alt=media`;
+    return { status: 302, headers: { location }, body: { error: { code: 302, message: 'Unknown Error.', status: 'UNKNOWN' } } };
+  },
+};
+
+/** Refusals of a prompt come with the operation; at the door it is an error as any other. */
+function refusedBy({ refuse }: Pick<VideoDesk, 'refuse'>, problem: Parameters<VideoDesk['refuse']>[0]): Reply {
+  if (problem.kind !== 'policy') return refuse(problem);
+  return status(400, 'The prompt could not be submitted. It contains sensitive words that violate our usage guidelines.');
+}
+
+const vertexPath =
+  /^\/vertex\/v1(?:beta1)?\/((projects\/[^/]+\/locations\/[^/]+)\/publishers\/google\/models\/([^/:]+)):(predictLongRunning|fetchPredictOperation)$/;
+
+function vertexAsked(call: DeskCall): Question | Reply {
+  const name = text(call.raw['operationName']) ?? '';
+  const [, place, id] = /^(.+)\/operations\/([\w-]+)$/.exec(name) ?? [];
+  if (id === undefined || !call.path.includes(`/${place}:`)) return status(400, 'Invalid operation name.');
+  return {
+    id,
+    unknown,
+    told(task) {
+      const videos = task.state === 'done' ? [{ bytesBase64Encoded: film(task.wish).toString('base64'), mimeType: 'video/mp4' }] : [];
+      const response = task.state === 'moderated' ? filtered : { raiMediaFilteredCount: 0, videos };
+      return operation(name, task, { '@type': 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse', ...response });
+    },
+  };
+}
+
+/** Veo of Vertex: docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation, 2026-08. */
+export const vertexVideos: VideoDesk = {
+  vendor: 'vertex',
+  at: /^\/vertex\/v1(?:beta1)?\/.*\/models\/[^/]+:(?:predictLongRunning|fetchPredictOperation)$/,
+  door({ headers }) {
+    const token = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
+    if (token === undefined) return 'missing_key';
+    return isToken(token) ? undefined : 'wrong_key';
+  },
+  refuse: (problem) => refusedBy(vertex, problem),
+  take(call): Reply | Submission | Question | undefined {
+    const [, model = '', , named = '', method] = vertexPath.exec(call.path) ?? [];
+    if (call.method !== 'POST' || method === undefined) return undefined;
+    if (method === 'fetchPredictOperation') return vertexAsked(call);
+    return submission(
+      call,
+      decodeURIComponent(named),
+      { 'generateAudio?': flag, 'enhancePrompt?': flag },
+      (id) => `${model}/operations/${id}`,
+    );
+  },
+};
