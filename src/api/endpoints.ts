@@ -15,6 +15,8 @@ import type { FileDesk } from './files.ts';
 import { embeddingsFormat, parseEmbeddings } from './embeddings.ts';
 import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
 import { once } from './idempotency.ts';
+import { imageSpools } from './images-body.ts';
+import { imagesEndpoints } from './images.ts';
 import { getModel, listModels } from './models.ts';
 import { moderationsFormat, parseModeration } from './moderations.ts';
 import { parseRerank, rerankFormat } from './rerank.ts';
@@ -56,6 +58,7 @@ export function endpointsOf(parts: Parts, { memory, submissions, tasks, desk }: 
     once(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
     ask(parts, '/moderations', parseModeration, moderationsFormat),
     ask(parts, '/rerank', parseRerank, rerankFormat),
+    ...imagesEndpoints(parts, submissions, imageSpools()),
     ...audioEndpoints(parts),
     ...responsesEndpoints(parts, memory, submissions),
     ...videoEndpoints(tasks, parts.files, submissions),

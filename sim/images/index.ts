@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { atDoor, refuse } from '../chat.ts';
+import { isJson } from '../json.ts';
+import { readForm } from '../media/form.ts';
+import { play } from '../play.ts';
+import { readRequest } from '../request.ts';
+import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
+import type { Route } from '../vendors.ts';
+import { asQuestion } from '../vectors/pen.ts';
+import { openAiStudios } from './openai.ts';
+import type { Studio } from './studio.ts';
+
+const studios: Readonly<Record<string, readonly Studio[]>> = {
+  openai: openAiStudios,
+  azure: openAiStudios,
+};
+
+const nothing = Buffer.from('{}');
+
+/** One request for pictures, as its vendor answers it; false when the vendor makes none there. */
+export async function images(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  { dialect, deployment, path }: Route,
+  once: Once,
+): Promise<boolean> {
+  const below = path === '' ? (incoming.url ?? '') : path;
+  const studio = studios[dialect.vendor]?.find(({ path: at }) => (typeof at === 'string' ? at === below : at.test(below)));
+  if (studio === undefined) return false;
+  const form = readForm(incoming.headers, body);
+  const door = atDoor(incoming, response, form === undefined ? body : nothing, dialect);
+  if (door === undefined) return true;
+  const sent = form === undefined ? door.raw : form.fields;
+  const raw = deployment === undefined ? sent : { model: deployment, ...sent };
+  const named =
+    deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : (studio.path instanceof RegExp && studio.path.exec(below)?.[1]) || '');
+  const scenario = scenarioOf(named);
+  const model = withoutScenarios(named);
+  const order = { model, raw: isJson(raw) ? raw : {}, form, base: `http://${incoming.headers.host ?? ''}`, lost: scenario.lost };
+  const complaint = studio.complaint(order);
+  if (complaint !== undefined) {
+    refuse(response, dialect, { ...door.problem, kind: complaint.kind ?? 'bad_request', model, complaint });
+    return true;
+  }
+  const stream = raw['stream'] === true || raw['stream'] === 'true';
+  const request = readRequest({ ...asQuestion([studio.words(order)]), stream }, model);
+  await play(response, request, dialect, { ...scenario, reasons: false }, once, door.problem, studio.pen(order));
+  return true;
+}
