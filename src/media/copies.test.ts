@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { onSqlite } from '../../test/databases.ts';
-import { type FileStore, type FileStoreOptions, fileStore, png, temporaryFolder } from '../../test/support/file-store.ts';
+import { type FileStore, type FileStoreOptions, fileStore, temporaryFolder } from '../../test/support/file-store.ts';
+import { png } from '../../test/support/png.ts';
 import { openFolderBlobs } from '../storage/folder-blobs.ts';
 import type { Resolve } from './fetcher.ts';
 import type { FileSource, NewFile } from './files.ts';
@@ -98,6 +99,8 @@ onSqlite((_, openFresh) => {
       expect(home.asked.map((request) => request.headers['x-goog-api-key'])).toEqual(['secret', 'secret']);
       expect(other.asked[0]?.headers['x-goog-api-key']).toBeUndefined();
       expect(other.asked[0]?.headers.authorization).toBeUndefined();
+      expect(await copy(store, { url: `${other.url}/a.png`, headers, home: home.url })).toBe('image/png');
+      expect(other.asked[1]?.headers.authorization).toBeUndefined();
     });
 
     test('no faster than it can be kept', async () => {

@@ -26,7 +26,7 @@ interface Fetched {
 /** What an address is asked with, and what becomes of its bytes. `length`: how many there will be, where that is told. */
 interface Fetch<T> {
   readonly signal: AbortSignal;
-  /** Sent to the first address's origin alone. */
+  /** Sent to `home` alone. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly take: (body: AsyncIterable<Buffer>, length: number | undefined, url: URL) => Promise<T>;
 }
@@ -62,12 +62,11 @@ export class Fetcher {
     });
   }
 
-  /** What `take` makes of the bytes, which it gets as they come. `home`: an origin that may be private, whatever it resolves to. */
+  /** What `take` makes of the bytes, which it gets as they come. `home`: an origin that is trusted: it may be private. */
   async open<T>(text: string, fetch: Fetch<T>, home?: string): Promise<T> {
-    const first = parsed(text);
-    let url = first;
+    let url = parsed(text);
     for (let hops = 0; ; hops++) {
-      const headers = url.origin === first.origin ? { ...usualHeaders, ...fetch.headers } : usualHeaders;
+      const headers = url.origin === home ? { ...usualHeaders, ...fetch.headers } : usualHeaders;
       const got = await this.#get(url, { ...fetch, headers }, home);
       if ('value' in got) return got.value;
       if (hops === this.#limits.redirectsMax) throw new NotHad(`it redirects more than ${hops} times.`);

@@ -36,7 +36,7 @@ export const isNotStored = (result: StoredFile | NotStored): result is NotStored
 /** Where a vendor says that a file is. */
 export interface FileSource {
   readonly url: string;
-  /** Sent to the host of `url` alone: what it wants to see before it gives the file. */
+  /** Sent to `home` alone: what it wants to see before it gives the file. Whoever else an answer names does not get to see it. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The base address of the channel: a host that the operator chose may be private. Files of any other host come from the public internet. */
   readonly home?: string;

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { type FileStore, fileStore, png, temporaryFolder } from '../../test/support/file-store.ts';
+import { type FileStore, fileStore, temporaryFolder } from '../../test/support/file-store.ts';
+import { png } from '../../test/support/png.ts';
 import { openFolderBlobs } from '../storage/folder-blobs.ts';
 import { isNotStored, type NewFile, type StoredFile } from './files.ts';
 

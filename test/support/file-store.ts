@@ -14,12 +14,6 @@ import type { Database, Row } from '../../src/storage/database.ts';
 import { openFolderBlobs } from '../../src/storage/folder-blobs.ts';
 import type { FreshOptions } from '../databases.ts';
 
-/** A picture of three by two points. */
-export const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==',
-  'base64',
-);
-
 /** Generated files on a clock that stands still, with a look behind them. */
 export interface FileStore {
   readonly files: Files;
@@ -35,6 +29,8 @@ export interface FileStoreOptions {
   readonly limits?: Partial<FileLimits>;
   readonly downloads?: Partial<MediaLimits>;
   readonly publicUrl?: string;
+  /** One that is there already. */
+  readonly folder?: string;
   /** Other blobs than those of a folder. */
   readonly blobs?: Blobs;
   readonly resolve?: Resolve;
@@ -49,10 +45,10 @@ export async function temporaryFolder(): Promise<string> {
 
 export async function fileStore(
   openFresh: (options?: FreshOptions) => Promise<Database>,
-  { limits = {}, downloads = {}, publicUrl, blobs: given, resolve }: FileStoreOptions = {},
+  { limits = {}, downloads = {}, publicUrl, folder: there, blobs: given, resolve }: FileStoreOptions = {},
 ): Promise<FileStore> {
   const database = await openFresh({ migrations: mediaMigrations });
-  const folder = await temporaryFolder();
+  const folder = there ?? (await temporaryFolder());
   const all = { ...fileLimits, ...limits };
   const store = { time: 1_800_000_000_000 };
   const blobs = given ?? openFolderBlobs(folder);
