@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { Reply } from './reply.ts';
 
@@ -79,4 +80,68 @@ test('who reads slowly, but reads, gets all of it', async () => {
     setTimeout(() => client.resume(), 5);
   });
   await expect.poll(() => bytes, { timeout: 10_000 }).toBeGreaterThan(length);
+});
+
+/** As many bytes as anybody takes, and whether somebody said that no more are wanted. */
+function endless(): Readable {
+  return new Readable({
+    read() {
+      this.push(Buffer.alloc(65_536));
+    },
+  });
+}
+
+test('what is sent as it comes ends with whoever takes nothing of it, and with whoever leaves', async () => {
+  for (const leaves of [false, true]) {
+    const body = endless();
+    let sent = false;
+    const client = await open(1, (response) => {
+      void new Reply(response, ['content-type', 'video/mp4'], 300).send(200, body).then(() => {
+        sent = true;
+      });
+    });
+    await new Promise((resolve) => client.once('data', resolve));
+    client.pause();
+    if (leaves) client.destroy();
+    await expect.poll(() => body.destroyed, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => sent).toBe(true);
+  }
+});
+
+test('what is sent as it comes comes whole to whoever reads slowly, and not at all to whoever has left', async () => {
+  const pieces = Array.from({ length: 80 }, (_, i) => Buffer.alloc(65_536, i));
+  const client = await open(1, (response) => void new Reply(response, [], 300).send(200, Readable.from(pieces)));
+  let bytes = 0;
+  client.on('data', (piece) => {
+    bytes += piece.length;
+    client.pause();
+    setTimeout(() => client.resume(), 2);
+  });
+  await expect.poll(() => bytes, { timeout: 10_000 }).toBeGreaterThan(80 * 65_536);
+  const body = endless();
+  let reply: Reply | undefined;
+  const leaver = await open(1, (response) => {
+    reply = new Reply(response, []);
+  });
+  await expect.poll(() => reply).toBeDefined();
+  leaver.destroy();
+  await expect.poll(() => reply?.closed).toBe(true);
+  await reply?.send(200, body);
+  expect(body.destroyed).toBe(true);
+});
+
+test('a source that breaks off breaks the connection: the client must not take a part for the whole', async () => {
+  const broken = Readable.from(
+    (async function* () {
+      yield Buffer.alloc(10);
+      throw new Error('the disk is gone');
+    })(),
+  );
+  let text = '';
+  const client = await open(1, (response) => void new Reply(response, ['content-length', '20']).send(200, broken));
+  client.on('data', (piece) => {
+    text += String(piece);
+  });
+  await new Promise((resolve) => client.once('close', resolve));
+  expect(text).toContain('content-length: 20');
 });
