@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { taskProof } from '../gateway/tasks/proof.ts';
 import { check as checkLedger } from '../ledger/check.ts';
 import { migrations } from '../migrations.ts';
 import { backup } from '../storage/backup.ts';
@@ -16,7 +17,7 @@ interface Options {
 export async function check(options: Options, env: Env): Promise<void> {
   requireDatabase(findInstallation(options.data, env));
   await withDatabase(options, env, async (database) => {
-    const report = await checkLedger(database);
+    const report = await checkLedger(database, taskProof);
     const summary = `${report.accounts} accounts, ${report.transfers} transfers, ${report.holds} holds`;
     const problems = report.problems.map((problem) => JSON.stringify(problem));
     print(options.json === true, report, [report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`, ...problems]);

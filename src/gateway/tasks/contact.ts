@@ -64,7 +64,12 @@ export async function contact(
       stop.removeEventListener('abort', leaving);
     };
     stop.addEventListener('abort', leaving, { once: true });
-    upstream.post({ method, path, headers, body: ask.body }, times, call);
+    try {
+      upstream.post({ method, path, headers, body: ask.body }, times, call);
+    } catch (error) {
+      // The channel was retired in this instant: the next question goes over another lane.
+      whole.failed('connecting', asError(error));
+    }
   });
 }
 
@@ -74,9 +79,11 @@ async function proven(authorize: () => Promise<Proof>): Promise<Proof> {
   try {
     return await authorize();
   } catch (error) {
-    return transportFault(error instanceof Error ? error : new Error(String(error)));
+    return transportFault(asError(error));
   }
 }
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 class WholeReply implements UpstreamListener {
   stop: () => void = () => {};

@@ -49,6 +49,8 @@ export async function submitTask(
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     limitsTold(entered);
+    // Nobody is asked, and paid, for a film that there is no room for.
+    if (!(await parts.files.hasRoom(principal.userId))) refuse('too_many_files');
     const ready = await withBytes(parts, makers, request, stop);
     return await new Submission(parts, request, offer, ready, stop, startedMs).run();
   } catch (error) {

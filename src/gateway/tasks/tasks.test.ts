@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { forEachDatabase } from '../../../test/databases.ts';
+import { newCustomer } from '../../../test/support/customer.ts';
+import { type FilmVendor, films, startFilmVendor } from '../../../test/support/film-vendor.ts';
+import { openTaskNode, type TaskNode } from '../../../test/support/task-node.ts';
+import { json } from '../../../test/support/scripted-vendor.ts';
+import { nanoPerYuan } from '../../base/money.ts';
+import { check } from '../../ledger/check.ts';
+import { balance } from '../../ledger/ledger.ts';
+import { ledgerProcedures } from '../../ledger/procedures.ts';
+import { migrations } from '../../migrations.ts';
+import type { Database } from '../../storage/database.ts';
+import { taskProof } from './proof.ts';
+import type { Task } from './task.ts';
+
+const hour = 3_600_000;
+const running = { status: 'in_progress', progress: 40 };
+
+interface Stage {
+  readonly database: Database;
+  readonly vendor: FilmVendor;
+  readonly node: TaskNode;
+  readonly account: string;
+  task(id: string): Promise<Task | undefined>;
+  spendable(): Promise<bigint>;
+}
+
+forEachDatabase((_name, openFresh) => {
+  async function stage(configuration: (url: string) => string = films): Promise<Stage> {
+    const database = await openFresh({ migrations, procedures: ledgerProcedures });
+    const vendor = await startFilmVendor();
+    const node = await openTaskNode(database, configuration(vendor.url));
+    const { userId: account } = await newCustomer(database, 20n * nanoPerYuan);
+    node.tasks.start();
+    const task = (id: string): Promise<Task | undefined> => node.tasks.find(account, id);
+    return { database, vendor, node, account, task, spendable: async () => (await balance(database, account))?.spendable ?? -1n };
+  }
+
+  const end = (task: Stage['task'], id: string) => expect.poll(async () => (await task(id))?.state, { timeout: 5_000, interval: 10 });
+  const books = async ({ database }: Stage): Promise<void> =>
+    expect(await check(database, taskProof)).toMatchObject({ ok: true, problems: [] });
+
+  describe('time', () => {
+    it('a task past its limit is asked for once more, cancelled at its vendor and failed, and its money is back', async () => {
+      const on = await stage();
+      const { vendor, node, account } = on;
+      vendor.state = running;
+      const { id } = await node.submit(account);
+      await end(on.task, id).toBe('running');
+      expect(await on.spendable()).toBe(13n * nanoPerYuan);
+      node.clock.turnedMs = hour + 1_000;
+      await end(on.task, id).toBe('failed');
+      expect((await on.task(id))?.error).toEqual({ code: 'timeout', message: 'Task timed out and was cancelled.' });
+      expect(vendor.cancelled).toEqual(['up_1']);
+      expect(await on.spendable()).toBe(20n * nanoPerYuan);
+      await books(on);
+    });
+
+    it('a video that is there at that last look is delivered', async () => {
+      const on = await stage();
+      const { vendor, node, account } = on;
+      vendor.state = running;
+      const { id } = await node.submit(account);
+      await end(on.task, id).toBe('running');
+      vendor.onPoll = (_id, response) => {
+        response.destroy();
+        return true;
+      };
+      await expect.poll(async () => (await on.task(id))?.faults).toBeGreaterThan(0);
+      vendor.onPoll = undefined;
+      vendor.state = { status: 'completed' };
+      node.clock.turnedMs = hour + 1_000;
+      await end(on.task, id).toBe('completed');
+      expect(await on.spendable()).toBe(13n * nanoPerYuan);
+      await books(on);
+    });
+
+    it('a task is not there any more when it is a day old', async () => {
+      const on = await stage();
+      const { node, account } = on;
+      const { id } = await node.submit(account);
+      await end(on.task, id).toBe('completed');
+      node.clock.turnedMs = 24 * hour - 60_000;
+      expect(await on.task(id)).toMatchObject({ id });
+      expect(await node.tasks.list(account, { limit: 10, order: 'desc', after: undefined })).toHaveLength(1);
+      node.clock.turnedMs = 24 * hour;
+      expect(await on.task(id)).toBeUndefined();
+      expect(await node.tasks.list(account, { limit: 10, order: 'desc', after: undefined })).toEqual([]);
+      expect(await node.tasks.remove(account, id)).toBe('unknown');
+      node.clock.turnedMs = 8 * 24 * hour;
+      expect(await node.tasks.expire()).toBe(1);
+      await books(on);
+    });
+
+    it('a task that its vendor has lost fails, but not in its first minute', async () => {
+      const on = await stage();
+      const { vendor, node, account } = on;
+      vendor.onPoll = (_id, response) => {
+        json(response, 404, '{"error":{"message":"no such video","code":"not_found"}}');
+        return true;
+      };
+      const { id } = await node.submit(account);
+      await expect.poll(() => vendor.polls).toBeGreaterThan(3);
+      expect((await on.task(id))?.state).toBe('queued');
+      node.clock.turnedMs = 61_000;
+      await end(on.task, id).toBe('failed');
+      expect(await on.spendable()).toBe(20n * nanoPerYuan);
+      await books(on);
+    });
+  });
+
+  describe('a submission', () => {
+    const two = (url: string): string =>
+      films(
+        url,
+        `  - { name: second, vendor: openai-compatible, base_url: "${url}/second", api_key: second-key, models: [sora-2], priority: 1 }`,
+      );
+
+    it.each([
+      ['an answer that cannot be read', (r: Parameters<typeof json>[0]) => r.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+      ['an answer without an id', (r: Parameters<typeof json>[0]) => json(r, 200, '{"status":"queued"}')],
+      ['a server error', (r: Parameters<typeof json>[0]) => json(r, 500, '{"error":{"message":"oops"}}')],
+      ['a broken connection', (r: Parameters<typeof json>[0]) => r.destroy()],
+    ])('that may have been accepted is sent to nobody else: %s', async (_what, answer) => {
+      const on = await stage(two);
+      on.vendor.onSubmit = (response) => {
+        answer(response);
+        return true;
+      };
+      await expect(on.node.submit(on.account)).rejects.toMatchObject({ refusal: 'unavailable' });
+      expect(on.vendor.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      expect(await on.spendable()).toBe(20n * nanoPerYuan);
+      expect(await on.database.query('SELECT id FROM task')).toEqual([]);
+      await books(on);
+    });
+
+    it.each([429, 401, 402, 503])('that a vendor refuses with %i goes to the next, which has it from then on', async (status) => {
+      const on = await stage(two);
+      on.vendor.onSubmit = (response, { url }) => {
+        if (!url.startsWith('/v1/')) return false;
+        json(response, status, '{"error":{"message":"no"}}');
+        return true;
+      };
+      const { id } = await on.node.submit(on.account);
+      await end(on.task, id).toBe('completed');
+      expect((await on.task(id))?.channel).toMatch(/^second@/);
+      expect(
+        on.vendor.received
+          .filter(({ method }) => method === 'GET')
+          .every(({ url, headers }) => url.startsWith('/second/') && headers.authorization === 'Bearer second-key'),
+      ).toBe(true);
+      await books(on);
+    });
+
+    it('that is wrong is the client’s to mend, and leaves nothing', async () => {
+      const on = await stage(two);
+      on.vendor.onSubmit = (response) => {
+        json(response, 400, '{"error":{"message":"seconds must be 4, 8 or 12","param":"seconds","code":"invalid_value"}}');
+        return true;
+      };
+      await expect(on.node.submit(on.account)).rejects.toMatchObject({
+        refusal: 'vendor_bad_request',
+        message: expect.stringContaining('4, 8 or 12'),
+      });
+      on.vendor.onSubmit = (response) => {
+        json(response, 400, '{"error":{"message":"Your request was blocked","code":"moderation_blocked"}}');
+        return true;
+      };
+      await expect(on.node.submit(on.account)).rejects.toMatchObject({ refusal: 'content_policy_violation' });
+      expect(await on.spendable()).toBe(20n * nanoPerYuan);
+      expect(await on.database.query('SELECT id FROM task')).toEqual([]);
+      await books(on);
+    });
+
+    it('goes to a channel that makes the asked length; no channel shortens it', async () => {
+      const on = await stage((url) =>
+        films(url)
+          .replace('{ id: sora-2, upstream: up-video }', '{ id: sora-2, upstream: short, durations: [5, 10] }')
+          .concat(
+            `  - { name: long, vendor: openai-compatible, base_url: "${url}/v1", models: [{ id: sora-2, upstream: long, durations: [15] }], priority: 1 }`,
+          ),
+      );
+      const { userId } = await newCustomer(on.database, 100n * nanoPerYuan);
+      for (const seconds of [5, 10, 15]) await on.node.submit(userId, { seconds });
+      expect([...on.vendor.tasks.values()].map(({ model, seconds }) => `${model} ${seconds}`)).toEqual(['short 5', 'short 10', 'long 15']);
+      await expect(on.node.submit(userId, { seconds: 20 })).rejects.toMatchObject({ refusal: 'invalid_value', param: 'duration' });
+    });
+
+    it('of which nobody knows what came of it fails when its time to be submitted is over, and is not sent again', async () => {
+      const on = await stage();
+      const { vendor, node, account } = on;
+      vendor.onSubmit = () => true;
+      const submitting = node.submit(account, { taskId: 'video_lost' }).catch((error: unknown) => error);
+      await expect.poll(async () => (await on.task('video_lost'))?.state).toBe('new');
+      node.clock.turnedMs = 200_000;
+      await end(on.task, 'video_lost').toBe('failed');
+      expect(await on.spendable()).toBe(20n * nanoPerYuan);
+      expect(vendor.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      await node.close();
+      // Whoever was so slow hears that the task is not its own any more.
+      expect(await submitting).toMatchObject({ refusal: 'unavailable' });
+      await books(on);
+    });
+
+    it('with the key of an earlier one whose answer never arrived is that one', async () => {
+      const on = await stage();
+      on.vendor.state = running;
+      const first = await on.node.submit(on.account, { idempotencyKey: 'once' });
+      const again = await on.node.submit(on.account, { idempotencyKey: 'once' });
+      expect(again.id).toBe(first.id);
+      expect(on.vendor.tasks.size).toBe(1);
+      const { userId: other } = await newCustomer(on.database, 20n * nanoPerYuan);
+      expect((await on.node.submit(other, { idempotencyKey: 'once' })).id).not.toBe(first.id);
+      await books(on);
+    });
+  });
+
+  describe('whoever has it', () => {
+    it('is asked with the key and at the address that it was submitted with, whatever is sold meanwhile', async () => {
+      const on = await stage();
+      const { vendor, node, account } = on;
+      vendor.state = running;
+      const { id } = await node.submit(account);
+      await end(on.task, id).toBe('running');
+      await node.sell(films(`${vendor.url}/elsewhere`).replace('up-key', 'new-key'));
+      const before = vendor.received.length;
+      await expect.poll(() => vendor.received.length + 1000 * node.troubles.length).toBeGreaterThan(before + 2);
+      expect(node.troubles).toEqual([]);
+      vendor.state = { status: 'completed' };
+      await end(on.task, id).toBe('completed');
+      expect(new Set(vendor.received.slice(1).map(({ url, headers }) => `${url.split('/')[1]} ${headers.authorization}`))).toEqual(
+        new Set(['v1 Bearer up-key']),
+      );
+      await node.submit(account);
+      expect(vendor.received.at(-1)?.headers.authorization).toBe('Bearer new-key');
+      expect(node.troubles).toEqual([]);
+      await books(on);
+    });
+
+    it('is told to nobody: its tasks belong to their account', async () => {
+      const on = await stage();
+      const { id } = await on.node.submit(on.account);
+      await end(on.task, id).toBe('completed');
+      const { userId: other } = await newCustomer(on.database, 0n);
+      expect(await on.node.tasks.find(other, id)).toBeUndefined();
+      expect(await on.node.tasks.remove(other, id)).toBe('unknown');
+      expect(await on.node.tasks.list(other, { limit: 10, order: 'asc', after: undefined })).toEqual([]);
+      expect(await on.node.tasks.list(other, { limit: 10, order: 'asc', after: id })).toBe('no such task');
+    });
+  });
+
+  it('a key’s limit holds for what runs, and is free again when it fails', async () => {
+    const on = await stage();
+    on.vendor.state = running;
+    const principal = {
+      keyId: 'key_small',
+      userId: on.account,
+      group: 'default',
+      limit: 10n * nanoPerYuan,
+      dailyLimit: 100n * nanoPerYuan,
+      expiresAt: undefined,
+    };
+    const { id } = await on.node.submit(on.account, { principal });
+    await expect(on.node.submit(on.account, { principal })).rejects.toMatchObject({ refusal: 'insufficient_quota' });
+    await books(on);
+    on.vendor.state = { status: 'failed', error: { code: 'x', message: 'y' } };
+    await end(on.task, id).toBe('failed');
+    on.vendor.state = { status: 'completed' };
+    const second = await on.node.submit(on.account, { principal });
+    await end(on.task, second.id).toBe('completed');
+    await expect(on.node.submit(on.account, { principal })).rejects.toMatchObject({ refusal: 'insufficient_quota' });
+    expect(await on.database.query("SELECT debits, held FROM account WHERE kind='limit' ORDER BY id LIMIT 1")).toEqual([
+      { debits: 7n * nanoPerYuan, held: 0n },
+    ]);
+    await books(on);
+  });
+});

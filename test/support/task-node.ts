@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Principal } from '../../src/accounts/principal.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { randomText, requestId } from '../../src/base/id.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { systemTimers } from '../../src/base/timers.ts';
+import { buildSnapshot } from '../../src/catalog/build-snapshot.ts';
+import { load, record } from '../../src/catalog/recording.ts';
+import type { Snapshot } from '../../src/catalog/snapshot.ts';
+import { Lanes } from '../../src/gateway/lanes.ts';
+import { gatewayLimits } from '../../src/gateway/parts.ts';
+import { type TaskLimits, taskLimits } from '../../src/gateway/tasks/limits.ts';
+import { Pins } from '../../src/gateway/tasks/pins.ts';
+import { Tasks } from '../../src/gateway/tasks/tasks.ts';
+import type { VideoRequest } from '../../src/gateway/tasks/wish.ts';
+import { postControl } from '../../src/http/control.ts';
+import { MemoryLimiter } from '../../src/limits/limiter.ts';
+import { serves } from '../../src/main.ts';
+import { Addresses } from '../../src/media/addresses.ts';
+import { Copies } from '../../src/media/copies.ts';
+import { Downloads } from '../../src/media/downloads.ts';
+import { fileLimits, mediaLimits } from '../../src/media/limits.ts';
+import { openFiles } from '../../src/media/stored-files.ts';
+import { vendors } from '../../src/providers/index.ts';
+import { Health } from '../../src/routing/health.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { openFolderBlobs } from '../../src/storage/folder-blobs.ts';
+import { openSealer } from '../../src/storage/seal.ts';
+import { quickTasks } from './film-vendor.ts';
+import { configurationFrom } from './running.ts';
+
+/** The wall clock, so much later. What is measured is not moved. */
+export class TurnedClock implements Clock {
+  turnedMs = 0;
+  now(): number {
+    return systemClock.now() + this.turnedMs;
+  }
+  monotonicMs(): number {
+    return systemClock.monotonicMs();
+  }
+}
+
+/** One process's tasks, on a database that may have others. */
+export interface TaskNode {
+  readonly tasks: Tasks;
+  readonly clock: TurnedClock;
+  readonly troubles: unknown[];
+  /** Sells something else from now on. */
+  sell(configuration: string): Promise<void>;
+  /** A submission as its endpoint makes it. */
+  submit(account: string, wish?: Partial<VideoRequest>): ReturnType<Tasks['submit']>;
+  close(): Promise<void>;
+}
+
+const sealer = openSealer(Buffer.alloc(32, 5));
+const names = {
+  duration: 'duration',
+  size: 'size',
+  aspect_ratio: 'aspect_ratio',
+  resolution: 'resolution',
+  audio: 'audio',
+  image: 'image',
+  prompt: 'prompt',
+};
+const plain = {
+  negativePrompt: undefined,
+  size: undefined,
+  aspectRatio: undefined,
+  resolution: undefined,
+  audio: undefined,
+  seed: undefined,
+};
+
+/** `configuration`: its YAML text. Not started: `tasks.start()`. */
+export async function openTaskNode(database: Database, configuration: string, limits: Partial<TaskLimits> = {}): Promise<TaskNode> {
+  const clock = new TurnedClock();
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-films-'));
+  const lanes = new Lanes(vendors, { now: () => clock.now(), post: postControl });
+  let snapshot: Snapshot | undefined;
+  const sell = async (text: string): Promise<void> => {
+    await record(database, await configurationFrom(text), sealer, clock);
+    snapshot = buildSnapshot(await load(database, sealer), serves);
+    lanes.keepOnly(snapshot);
+  };
+  await sell(configuration);
+  const catalog = (): Snapshot => {
+    if (snapshot === undefined) throw new Error('nothing is sold');
+    return snapshot;
+  };
+  const blobs = openFolderBlobs(folder);
+  const addresses = new Addresses(Buffer.alloc(32), undefined);
+  const troubles: unknown[] = [];
+  const tasks = new Tasks({
+    clock,
+    random: systemRandom,
+    timers: systemTimers,
+    limiter: new MemoryLimiter(clock),
+    health: new Health(),
+    catalog,
+    lanes,
+    limits: gatewayLimits,
+    downloads: new Downloads(mediaLimits),
+    access: () => {},
+    database,
+    files: openFiles({ database, blobs, clock, addresses, copies: new Copies(fileLimits, undefined), limits: fileLimits }),
+    pins: new Pins(database, sealer, lanes, catalog),
+    taskLimits: { ...taskLimits, ...quickTasks, ...limits },
+    ended: () => {},
+    trouble: (_task, error) => void troubles.push(error),
+  });
+  const close = async (): Promise<void> => {
+    await tasks.close();
+    await lanes.close();
+  };
+  onTestFinished(async () => {
+    await close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return { tasks, clock, troubles, sell, close, submit: (account, wish) => tasks.submit(request(account, wish), () => {}) };
+}
+
+function request(userId: string, more: Partial<VideoRequest> = {}): VideoRequest {
+  const principal: Principal = { keyId: 'key_test', userId, group: 'default', limit: undefined, expiresAt: undefined };
+  return {
+    id: requestId(systemClock.now()),
+    taskId: `video_${randomText(24)}`,
+    principal,
+    model: 'sora-2',
+    seconds: 10,
+    wish: { ...plain, prompt: 'A cat', images: [], more: {} },
+    usualDurations: [],
+    moreSeconds: [],
+    names,
+    idempotencyKey: undefined,
+    ...more,
+  };
+}
