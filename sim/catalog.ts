@@ -1,3 +1,4 @@
+import { soundAlone, soundChannelLines, soundModelLines } from './sound/catalog.ts';
 import { vectorChannelLines, vectorModelLines } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
 
@@ -143,6 +144,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
       (id) => `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
     ),
     ...vectorModelLines(),
+    ...soundModelLines(),
     'channels:',
     ...sold.map((vendor) =>
       channelLine(
@@ -154,6 +156,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ),
     ...played.map((model) => channelLine(model.id, [model], model.vendor, simUrl)),
     ...vectorChannelLines((vendor) => simUrl + prefixOf(vendor)),
+    ...soundChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...scenarioChannels(simUrl),
     '',
   ].join('\n');

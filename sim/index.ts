@@ -9,6 +9,8 @@ import { Once } from './scenario.ts';
 import { sendJson } from './send.ts';
 import { images } from './images/index.ts';
 import { sendPicture } from './media/address.ts';
+import { soundAlone } from './sound/catalog.ts';
+import { sound } from './sound/index.ts';
 import { vectors } from './vectors/index.ts';
 import { deskAt, videos } from './video/index.ts';
 import { ownFormatAt, ownFormats, route, vendors } from './vendors.ts';
@@ -72,6 +74,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
   const to = route(url);
   note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? deskAt(url)?.vendor ?? '', log);
   if (await videos(incoming, response, body, once)) return;
+  if (await sound(incoming, response, body, once)) return;
   if (own !== undefined) return askOwn(incoming, response, body, own, once);
   if (to === undefined) return index(response, url);
   if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);

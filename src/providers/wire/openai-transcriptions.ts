@@ -1,13 +1,14 @@
 import type { Fault } from '../../base/fault.ts';
 import { jsonText } from '../../base/json-edit.ts';
+import type { Quantities } from '../../base/quantities.ts';
 import { refuse } from '../../base/refusal.ts';
 import type { Answer, Ask, Call, SoundAdapter } from '../adapter.ts';
 import { listenOf, type ListenWish, type ScriptFormat } from '../sound-wish.ts';
-import { isObject, type JsonObject, listOf, numberOf, parse, rawMembers, rawText, textOf } from './json.ts';
+import { isObject, type JsonObject, listOf, numberOf, objectOf, parse, rawMembers, rawText, textOf } from './json.ts';
 import { formWith } from './multipart-body.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
-import { answerOf, type Said, type Transcript } from './transcript.ts';
+import { answerOf, type Said, type Transcript, usageOf } from './transcript.ts';
 import { inJson, TranscriptEvents, TranscriptInOne } from './transcript-stream.ts';
 import { transcriptQuantities } from './transcript-usage.ts';
 
@@ -101,16 +102,25 @@ function readJson(reply: Buffer, text: string, call: Call, quirks: Transcription
   const quantities = transcriptQuantities(body);
   const written = (quirks.writes?.(call.upstreamModel) ?? everything).includes(returns) || returns === 'json';
   if (returns === 'text' || !written) return answerOf(transcriptOf(body, said), call, quantities, textOf(body['id']));
-  return { body: asOurs(reply, call), quantities, upstreamId: textOf(body['id']), outputText: quantities === undefined ? said : '' };
+  return {
+    body: asOurs(reply, call, body, quantities),
+    quantities,
+    upstreamId: textOf(body['id']),
+    outputText: quantities === undefined ? said : '',
+  };
 }
 
-/** The vendor's own bytes, under the name that the client knows, without what is the vendor's alone. */
-function asOurs(reply: Buffer, { publicModel }: Call): Buffer {
+/** The vendor's own bytes, under the name that the client knows, without what is the vendor's alone, and its usage in OpenAI's words. */
+function asOurs(reply: Buffer, { publicModel }: Call, body: JsonObject, quantities: Quantities | undefined): Buffer {
+  const own = ['x_groq', 'id', 'request_id', 'model'].some((name) => body[name] !== undefined);
+  const odd = body['usage'] !== undefined && objectOf(body['usage'])?.['type'] === undefined;
+  if (!own && !odd) return reply;
   const top = rawMembers(reply.toString('latin1').trim());
-  const before = top.size;
   for (const name of ['x_groq', 'id', 'request_id']) top.delete(name);
   if (top.has('model')) top.set('model', jsonText(publicModel));
-  else if (top.size === before) return reply;
+  const { usage } = usageOf(quantities);
+  if (odd && usage === undefined) top.delete('usage');
+  else if (odd) top.set('usage', JSON.stringify(usage));
   return Buffer.from(rawText(top), 'latin1');
 }
 

@@ -1,0 +1,159 @@
+import type { IncomingMessage } from 'node:http';
+import type { Complaint } from '../dialect.ts';
+import { list, object, objectIn, text } from '../json.ts';
+import { countTokens } from '../tokens.ts';
+import { readForm } from './form.ts';
+import { type Hearing, sentences, timed } from './hear.ts';
+import type { Played, Show } from './stage.ts';
+
+/** What a vendor with a shape of its own was given. */
+export interface Given {
+  readonly model: string;
+  readonly file: Buffer | undefined;
+  readonly complaint?: Complaint | undefined;
+  /** What else it was told. */
+  readonly asked: ReadonlyMap<string, string>;
+}
+
+export interface OwnListener {
+  readonly take: (incoming: IncomingMessage, body: Buffer, query: URLSearchParams) => Given;
+  readonly show: (hearing: Hearing, given: Given, played: Played) => Show;
+}
+
+const json = (value: unknown): Show => ({ whole: JSON.stringify(value), type: 'application/json' });
+const nothing = { model: '', file: undefined, asked: new Map<string, string>() };
+const unreadable: Given = { ...nothing, complaint: { message: 'the body cannot be read' } };
+
+function fromForm(incoming: IncomingMessage, body: Buffer, modelField: string, known: string): Given {
+  const form = readForm(incoming.headers['content-type'] ?? '', body);
+  if (form === undefined) return unreadable;
+  const asked = new Map(form.fields);
+  const stranger = form.fields.find(([name]) => !known.split(' ').includes(name))?.[0];
+  const complaint = stranger === undefined ? undefined : { message: `unknown field ${stranger}`, param: stranger };
+  return { model: asked.get(modelField) ?? '', file: form.fileField === 'file' ? form.file : undefined, asked, complaint };
+}
+
+/** docs.x.ai/docs/api-reference#speech-to-text, and recorded: the file comes last. */
+export const xai: OwnListener = {
+  take(incoming, body) {
+    const given = fromForm(incoming, body, 'none', 'file url language format diarize multichannel audio_format sample_rate');
+    const last = [...given.asked.keys()].at(-1);
+    const early = last === 'file' ? undefined : { message: 'the file has to be the last field' };
+    const unformatted =
+      given.asked.get('format') === 'true' && !given.asked.has('language') ? { message: '`format` needs a `language`' } : undefined;
+    return { ...given, model: 'grok-stt', complaint: given.complaint ?? early ?? unformatted };
+  },
+  show: (hearing) =>
+    json({
+      text: hearing.text,
+      language: 'en',
+      duration: hearing.seconds,
+      words: timed(hearing).map(({ word, ...times }) => ({ text: word, ...times })),
+    }),
+};
+
+/** elevenlabs.io/docs/api-reference/speech-to-text/convert, and recorded. */
+export const elevenlabs: OwnListener = {
+  take(incoming, body) {
+    const given = fromForm(
+      incoming,
+      body,
+      'model_id',
+      'model_id file language_code tag_audio_events num_speakers timestamps_granularity diarize temperature seed',
+    );
+    return given.model === '' ? { ...given, complaint: { message: 'Field required', param: 'model_id', status: 422 } } : given;
+  },
+  show(hearing, { asked }) {
+    const speaker = asked.get('diarize') === 'true' ? { speaker_id: 'speaker_0' } : {};
+    const words = timed(hearing).flatMap(({ word, start, end }, i) => [
+      ...(i === 0 ? [] : [{ text: ' ', start, end: start, type: 'spacing', ...speaker, logprob: 0 }]),
+      { text: word, start, end, type: 'word', ...speaker, logprob: 0 },
+    ]);
+    return json({ language_code: 'eng', language_probability: 0.97, text: hearing.text, words });
+  },
+};
+
+/** developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, and recorded. */
+export const deepgram: OwnListener = {
+  take(incoming, body, query) {
+    const type = incoming.headers['content-type'] ?? '';
+    const wrong = /^(?:audio|video)\//.test(type)
+      ? undefined
+      : { message: 'Bad Request: failed to process audio: corrupt or unsupported data' };
+    const model = query.get('model') ?? '';
+    return { model, file: body, asked: new Map(query), complaint: model === '' ? { message: 'a model is required' } : wrong };
+  },
+  show(hearing, { asked }) {
+    const speaker = asked.get('diarize') === 'true' ? { speaker: 0 } : {};
+    const written = (of: Hearing): unknown[] =>
+      timed(of).map(({ word, start, end }) => ({
+        word: word.toLowerCase().replace(/\W/g, ''),
+        start,
+        end,
+        confidence: 0.99,
+        punctuated_word: word,
+        ...speaker,
+      }));
+    const alternatives = [{ transcript: hearing.text, confidence: 0.99, words: written(hearing) }];
+    const utterances = sentences(hearing).map(({ text: transcript, start, end }, i) => ({
+      start,
+      end,
+      confidence: 0.99,
+      channel: 0,
+      transcript,
+      ...speaker,
+      id: `u${i}`,
+    }));
+    const found = asked.get('detect_language') === 'true' ? { detected_language: 'en', language_confidence: 0.99 } : {};
+    return json({
+      metadata: { transaction_key: 'deprecated', request_id: 'dg-sim', duration: hearing.seconds, channels: 1, models: ['sim'] },
+      results: { channels: [{ alternatives, ...found }], ...(asked.get('utterances') === 'true' ? { utterances } : {}) },
+    });
+  },
+};
+
+/** help.aliyun.com/zh/model-studio/qwen-asr-api-reference: a chat about one recording. */
+export const qwen: OwnListener = {
+  take(_, body) {
+    const raw = objectIn(body) ?? {};
+    const messages = list(raw['messages']).map(object);
+    const part = object(list(messages.at(-1)?.['content'])[0]);
+    const data = /^data:audio\/[\w.+-]+;base64,([\w+/=]+)$/.exec(text(object(part['input_audio'])['data']) ?? '')?.[1];
+    const complaint =
+      part['type'] !== 'input_audio' || data === undefined ? { message: 'The audio is empty', code: 'invalid_parameter_error' } : undefined;
+    return {
+      model: text(raw['model']) ?? '',
+      file: data === undefined ? undefined : Buffer.from(data, 'base64'),
+      asked: new Map(),
+      complaint,
+    };
+  },
+  show(hearing, { model }, { silent }) {
+    const audio = Math.ceil(hearing.seconds * 25);
+    const output = countTokens(hearing.text);
+    const usage = {
+      ...{ prompt_tokens: audio + 10, completion_tokens: output, total_tokens: audio + 10 + output, seconds: Math.ceil(hearing.seconds) },
+      prompt_tokens_details: { audio_tokens: audio, text_tokens: 10 },
+    };
+    const message = { role: 'assistant', content: hearing.text, annotations: [{ language: 'en', type: 'audio_info', emotion: 'neutral' }] };
+    return json({
+      id: 'chatcmpl-sim',
+      object: 'chat.completion',
+      model,
+      choices: [{ index: 0, finish_reason: 'stop', message }],
+      ...(silent ? {} : { usage }),
+    });
+  },
+};
+
+/** Recorded: the recording in base64 in JSON. */
+export const openrouter: OwnListener = {
+  take(_, body) {
+    const raw = objectIn(body) ?? {};
+    const { data, format } = object(raw['input_audio']);
+    const complaint = typeof data === 'string' && typeof format === 'string' ? undefined : { message: 'input_audio needs data and format' };
+    return { model: text(raw['model']) ?? '', file: Buffer.from(text(data) ?? '', 'base64'), asked: new Map(), complaint };
+  },
+  show: (hearing, _, { silent }) =>
+    json({ text: hearing.text, ...(silent ? {} : { usage: { cost: 0.0006, seconds: Math.ceil(hearing.seconds) } }) }),
+};

@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Complaint, Problem, ProblemKind, Reply } from '../dialect.ts';
+import { reply } from '../play.ts';
+import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
+import { closed, sendPage, sendStream, sendWhole } from '../send.ts';
+import type { StreamEvent } from '../write.ts';
+
+/** What a vendor says no with. */
+export interface Stage {
+  readonly refuse: (problem: Problem) => Reply;
+}
+
+/** What is answered: JSON or text in one piece, or pieces of events or sound. */
+export type Show =
+  | { readonly whole: string; readonly type: string }
+  | { readonly pieces: readonly (string | Buffer)[]; readonly type: string; readonly end?: string };
+
+export interface Played {
+  /** Told no usage. */
+  readonly silent: boolean;
+  readonly empty: boolean;
+}
+
+export const blank: Problem = { kind: 'bad_request', model: '', promptTokens: 0, key: '', path: '', complaint: undefined };
+
+/** One accepted question about sound: the scenario of its model first, then the answer. `seen`: what tells one question from another. */
+export async function play(
+  response: ServerResponse,
+  once: Once,
+  stage: Stage,
+  named: string,
+  seen: string,
+  show: (played: Played) => Show,
+): Promise<void> {
+  const scenario = scenarioOf(named);
+  const model = withoutScenarios(named);
+  if (scenario.firstByteMs > 0) await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
+  if (scenario.hang) return;
+  if (scenario.page !== undefined) return sendPage(response, scenario.page);
+  const problem = (kind: ProblemKind): Problem => ({ ...blank, kind, model, retryAfterS: scenario.retryAfterS });
+  if (scenario.refuse !== undefined && (!scenario.once || once.first(`${model} ${seen}`)))
+    return reply(response, stage.refuse(problem(scenario.refuse)), scenario.retryAfterS);
+  const shown = show({ silent: !scenario.usageTold, empty: scenario.empty });
+  const { pieceMs, trouble } = scenario;
+  const error = (): string => JSON.stringify(stage.refuse(problem('server')).body);
+  if ('whole' in shown) return sendWhole(response, shown.whole, { pieceMs, trouble, error }, { 'content-type': shown.type });
+  const events: StreamEvent[] = shown.pieces.map((text, i) => ({ text, piece: true, ends: i === shown.pieces.length - 1 }));
+  const isText = shown.type.startsWith('text/');
+  const pen = { streamType: shown.type, end: shown.end ?? '', broken: isText ? 'data: {"type":\n\n' : Buffer.alloc(0) };
+  const inStream = (): string => (isText ? `data: ${error()}\n\n` : '');
+  return sendStream(response, { ...pen, events: () => [], whole: () => ({}), error: inStream }, events, {
+    pieceMs,
+    trouble,
+    error: inStream,
+  });
+}
+
+export function complain(response: ServerResponse, stage: Stage, complaint: Complaint, model = ''): void {
+  reply(response, stage.refuse({ ...blank, kind: complaint.kind ?? 'bad_request', model, complaint }));
+}
+
+const pieceBytes = 4_096;
+
+/** Sound as a vendor sends it: a little at a time. */
+export function inPieces(bytes: Buffer, size = pieceBytes): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
+  return pieces;
+}

@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Dialect } from '../dialect.ts';
+import { type Once, withoutScenarios } from '../scenario.ts';
+import { countTokens } from '../tokens.ts';
+import { readForm, type SentForm } from './form.ts';
+import { hear, type Hearing, sentences } from './hear.ts';
+import { formComplaint, type Listener } from './listeners.ts';
+import { complain, play, type Played, type Show } from './stage.ts';
+import { secondsTold, streamed, tokensOf, written } from './written.ts';
+
+/** One recording for a vendor of OpenAI's kind: the form first, then its sound, then what the scenario has in store. */
+export async function transcribe(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  dialect: Dialect,
+  listener: Listener,
+  deployment: string | undefined,
+  once: Once,
+): Promise<void> {
+  const form = readForm(incoming.headers['content-type'] ?? '', body);
+  if (form === undefined) return complain(response, dialect, { message: 'Could not parse multipart form' });
+  const named = deployment ?? form.fields.find(([name]) => name === 'model')?.[1] ?? '';
+  const model = withoutScenarios(named);
+  const complaint = formComplaint(form, model, listener, listener.usage === 'mistral');
+  if (complaint !== undefined) return complain(response, dialect, complaint, model);
+  const heard = hear(form.file ?? Buffer.alloc(0));
+  if (heard === undefined)
+    return complain(response, dialect, {
+      message: "Invalid file format. Supported formats: ['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'oga', 'ogg', 'wav', 'webm']",
+    });
+  if (heard.seconds < 0.1)
+    return complain(response, dialect, {
+      message: 'Audio file is too short. Minimum audio length is 0.1 seconds.',
+      code: 'audio_too_short',
+      param: 'file',
+    });
+  await play(response, once, dialect, named, heard.text, (played) => show(form, model, listener, heard, played));
+}
+
+function show(form: SentForm, model: string, listener: Listener, heard: Hearing, { silent, empty }: Played): Show {
+  const hearing = empty ? { ...heard, text: '' } : heard;
+  const of = (name: string): string | undefined => form.fields.find(([field]) => field === name)?.[1];
+  if (listener.usage === 'mistral') return mistral(form, model, hearing, silent);
+  const told = model.startsWith('gpt-') ? tokensOf(hearing) : secondsTold(hearing);
+  const usage = silent || listener.usage === 'none' ? undefined : told;
+  if (of('stream') === 'true' && listener.streams?.(model)) return streamed(hearing, usage);
+  const granularities = form.fields.filter(([name]) => name === 'timestamp_granularities[]').map(([, value]) => value);
+  return written(hearing, of('response_format') ?? 'json', usage, granularities);
+}
+
+/** As recorded: its parts only when asked for them. */
+function mistral(form: SentForm, model: string, hearing: Hearing, silent: boolean): Show {
+  const asked = form.fields.some(([name]) => name === 'timestamp_granularities[]');
+  const diarized = form.fields.some(([name, value]) => name === 'diarize' && value === 'true');
+  const segments = sentences(hearing).map(({ text, start, end }, i) => ({
+    ...{ type: 'transcription_segment', text, start, end },
+    ...(diarized ? { speaker_id: `speaker_${(i % 2) + 1}` } : {}),
+  }));
+  const audio = Math.ceil(hearing.seconds) * 125;
+  const output = countTokens(hearing.text);
+  const usage = {
+    ...{ prompt_audio_seconds: Math.ceil(hearing.seconds), prompt_tokens: 5, total_tokens: 5 + audio + output, completion_tokens: output },
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: audio },
+  };
+  const whole = {
+    model,
+    text: hearing.text,
+    language: null,
+    segments: asked ? segments : [],
+    ...(silent ? {} : { usage }),
+    finish_reason: null,
+  };
+  return { whole: JSON.stringify(whole), type: 'application/json' };
+}
