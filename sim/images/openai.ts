@@ -48,7 +48,7 @@ function complaintOf({ model, raw }: Order, known: readonly string[]): Complaint
 
 function choices(model: string, raw: Json): Complaint | undefined {
   const more = /^gpt-image-2\.[56]/.test(model) ? ['xhigh', 'max'] : [];
-  const formats = /^gpt-image-2\.6/.test(model) ? ['svg', 'gif'] : [];
+  const formats = model.startsWith('gpt-image-2.6') ? ['svg', 'gif'] : [];
   const known: Readonly<Record<string, readonly string[]>> = {
     quality: ['low', 'medium', 'high', ...more, 'auto'],
     output_format: ['png', 'webp', 'jpeg', ...formats],

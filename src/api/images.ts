@@ -5,6 +5,7 @@ import type { Offer } from '../catalog/snapshot.ts';
 import { endpointFor } from '../gateway/kinds.ts';
 import type { Parts } from '../gateway/parts.ts';
 import type { ClientRequest } from '../gateway/request.ts';
+import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { run } from '../gateway/run.ts';
 import type { Submissions } from '../gateway/submissions.ts';
 import type { Spools } from '../http/spool.ts';
@@ -31,11 +32,12 @@ export function imagesEndpoints(parts: Parts, submissions: Submissions, spools: 
   ];
 }
 
-function generate(parts: Parts, { id, principal, request, reply }: Visit): Promise<void> {
+async function generate(parts: Parts, { id, principal, request, reply }: Visit): Promise<void> {
   const { body, bytes } = parseJson(request.body, request.headers['content-type']);
   const offer = offered(parts, principal, 'images', body);
   const terms = offer.model.image ?? {};
   const wish = readWish(body, terms, readPrompt(body, terms), nothingGiven);
+  await haveRoom(parts, id, principal, wish);
   return run(
     parts,
     asRequest({ id, principal, request, capability: 'images', offer, body, bytes, wish }),
@@ -80,7 +82,15 @@ async function edit(parts: Parts, visit: Visit, capability: 'image_edits' | 'ima
   const pictures = await givenImages(body, files, parts.downloads, leaving.signal).finally(() => reply.onLeave(undefined));
   if (leaving.signal.aborted) return;
   const wish = readWish(body, terms, prompt, pictures);
+  await haveRoom(parts, id, principal, wish);
   await run(parts, asRequest({ id, principal, request, capability, offer, body, bytes, wish }), reply, imagesFormat('image_edit'));
+}
+
+/** Nobody is asked, and paid, for a picture that there is no room for. */
+async function haveRoom({ files }: Parts, id: string, { userId }: Principal, { returns }: ImageWish): Promise<void> {
+  if (returns === 'b64_json') return;
+  const room = await files.hasRoom(userId).catch(() => refuse('unavailable', { why: 'files cannot be kept', id }, unavailableRetryMs));
+  if (!room) refuse('too_many_files');
 }
 
 /** What the client asks for, if it is something that makes pictures in this way. */

@@ -3,6 +3,9 @@ import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
+import { gptImages, openaiEdits, openaiImages } from '../wire/images/openai.ts';
+import { streamedImages } from '../wire/images/openai-stream.ts';
+import { everyWay } from '../wire/images/ways.ts';
 import { openaiSpeech } from '../wire/openai-speech.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
@@ -33,6 +36,8 @@ const faults: readonly FaultRule[] = [
   { code: /^DeploymentNotFound$/, kind: 'unknown_model' },
 ];
 
+const imageFaults = [...gptImages.faults, ...faults];
+
 const chat = chatUnlessDemanded(
   openaiChat({ models: reasoningModels, faults }),
   chatOverResponses({ floors: effortFloors, faults }),
@@ -55,6 +60,8 @@ export const azure = defineVendor({
     transcriptions: openaiTranscriptions({ ...transcribing, faults }),
     translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations', faults }),
     speech: openaiSpeech({ ...speaking, faults }),
+    ...everyWay(streamedImages(openaiEdits({ ...gptImages, faults: imageFaults }), imageFaults)),
+    images: streamedImages(openaiImages({ ...gptImages, faults: imageFaults }), imageFaults),
   },
   counts: { responses: responsesCount(faults) },
 });

@@ -1,4 +1,5 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import { fireworksImages } from '../wire/images/hosts.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
@@ -16,6 +17,7 @@ export const fireworks = defineVendor({
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   env: { apiKey: 'FIREWORKS_API_KEY' },
   speaks: {
+    images: fireworksImages(faults),
     chat: openaiChat({
       faults,
     }),

@@ -1,6 +1,8 @@
 import { countsOverChat } from '../bridges/count-over-chat.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { geminiCount } from '../wire/gemini-count.ts';
+import { geminiImages } from '../wire/images/gemini.ts';
+import { everyWay } from '../wire/images/ways.ts';
 import { geminiVideo } from '../wire/video/veo.ts';
 import { defineVendor } from '../vendor.ts';
 import { geminiSpeech } from '../wire/gemini-speech.ts';
@@ -16,6 +18,7 @@ export const gemini = defineVendor({
     chat: geminiChat,
     speech: geminiSpeech,
     embeddings: geminiEmbeddings,
+    ...everyWay(geminiImages),
     video: geminiVideo,
   },
   counts: countsOverChat(geminiCount),

@@ -1,4 +1,5 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiEdits, openaiImages } from '../wire/images/openai.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiSpeech } from '../wire/openai-speech.ts';
@@ -13,6 +14,9 @@ export const openaiCompatible = defineVendor({
   id: 'openai-compatible',
   // The older name is the one that every such server reads.
   speaks: {
+    images: openaiImages(),
+    image_edits: openaiEdits(),
+    image_variations: openaiEdits({ drop: ['prompt', 'quality', 'style', 'background'] }, '/images/variations'),
     chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: true } }),
     completions: openaiCompletions(),
     embeddings: openaiEmbeddings(),

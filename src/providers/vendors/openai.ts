@@ -11,6 +11,7 @@ import type { Adapter } from '../adapter.ts';
 import { completionsOverChat } from '../bridges/completions-over-chat.ts';
 import { defineVendor } from '../vendor.ts';
 import { gptImages, openaiEdits, openaiImages } from '../wire/images/openai.ts';
+import { everyWay } from '../wire/images/ways.ts';
 import { streamedImages } from '../wire/images/openai-stream.ts';
 import { openaiSpeech, type SpeechQuirks } from '../wire/openai-speech.ts';
 import { openaiTranscriptions, type TranscriptionQuirks } from '../wire/openai-transcriptions.ts';
@@ -111,9 +112,8 @@ export const openai = defineVendor({
     transcriptions: openaiTranscriptions(transcribing),
     translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations' }),
     speech: openaiSpeech(speaking),
+    ...everyWay(streamedImages(openaiEdits(gptImages), gptImages.faults)),
     images: streamedImages(openaiImages(gptImages), gptImages.faults),
-    image_edits: streamedImages(openaiEdits(gptImages), gptImages.faults),
-    image_variations: streamedImages(openaiEdits(gptImages), gptImages.faults),
     video: openAiVideos(),
   },
   counts: { responses: responsesCount() },

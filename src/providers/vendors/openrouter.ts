@@ -1,5 +1,7 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openrouterImages } from '../wire/images/hosts.ts';
+import { everyWay } from '../wire/images/ways.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 import { openrouterTranscriptions } from '../wire/openrouter-transcriptions.ts';
@@ -32,6 +34,7 @@ export const openrouter = defineVendor({
     completions: openaiCompletions({ onePrompt: true, faults }),
     embeddings: openaiEmbeddings({ faults }),
     rerank: rerank({ faults }),
+    ...everyWay(openrouterImages(faults)),
     transcriptions: openrouterTranscriptions(faults),
   },
 });

@@ -1,4 +1,6 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import { everyWay } from '../wire/images/ways.ts';
+import { siliconflowImages } from '../wire/images/hosts.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
@@ -20,6 +22,7 @@ export const siliconflow = defineVendor({
   baseUrl: 'https://api.siliconflow.cn/v1',
   env: { apiKey: 'SILICONFLOW_API_KEY' },
   speaks: {
+    ...everyWay(siliconflowImages(faults)),
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
       faults,

@@ -1,4 +1,5 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import { togetherImages } from '../wire/images/hosts.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
@@ -18,6 +19,7 @@ export const together = defineVendor({
   baseUrl: 'https://api.together.xyz/v1',
   env: { apiKey: 'TOGETHER_API_KEY' },
   speaks: {
+    images: togetherImages(faults),
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
       faults,

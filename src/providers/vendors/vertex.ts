@@ -9,6 +9,9 @@ import { vertexCount } from '../wire/gemini-count.ts';
 import { geminiSpeech } from '../wire/gemini-speech.ts';
 import { geminiChat } from '../wire/gemini.ts';
 import { isObject, parse } from '../wire/json.ts';
+import { geminiImages } from '../wire/images/gemini.ts';
+import { imagen } from '../wire/images/imagen.ts';
+import { everyWay, perModel } from '../wire/images/ways.ts';
 import { perCall } from '../wire/per-call.ts';
 import { vertexVideo } from '../wire/video/veo.ts';
 import { bearer, defineVendor } from '../vendor.ts';
@@ -83,6 +86,7 @@ export const vertex = defineVendor({
     speech: geminiSpeech,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
     messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
+    ...everyWay(perModel(({ upstreamModel }) => (upstreamModel.startsWith('imagen') ? imagen : geminiImages), geminiImages.fault)),
     video: vertexVideo,
   },
   counts: { ...countsOverChat(vertexCount), messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages) },

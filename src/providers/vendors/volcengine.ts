@@ -1,4 +1,6 @@
 import type { WholeAdapter } from '../adapter.ts';
+import { everyWay } from '../wire/images/ways.ts';
+import { seedream } from '../wire/images/seedream.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { wholePerCall } from '../wire/per-call.ts';
@@ -29,6 +31,7 @@ export const volcengine = defineVendor({
   baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
   env: { apiKey: 'ARK_API_KEY' },
   speaks: {
+    ...everyWay(seedream(faults)),
     chat: openaiChat({ faults }),
     // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that see have an address of their own.
     embeddings: byModel(multimodalEmbeddings({ faults }), openaiEmbeddings({ inputsMax: 256, textOnly: true, faults })),

@@ -1,4 +1,6 @@
 import { openaiChat } from '../wire/openai-chat.ts';
+import { everyWay } from '../wire/images/ways.ts';
+import { xaiEdits, xaiImages } from '../wire/images/xai.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
 import { xaiVideo } from '../wire/video/xai.ts';
@@ -19,6 +21,8 @@ export const xai = defineVendor({
   baseUrl: 'https://api.x.ai/v1',
   env: { apiKey: 'XAI_API_KEY' },
   speaks: {
+    ...everyWay(xaiEdits(faults)),
+    images: xaiImages(faults),
     chat: openaiChat({ faults }),
     // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).
     responses: openaiResponses({ faults, seals: /^grok-(?:4|[5-9])/ }),

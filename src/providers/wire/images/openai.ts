@@ -20,10 +20,10 @@ export interface ImagesQuirks {
   readonly nMax?: number;
   /** What it is told of the size, instead of `size`. Undefined: nothing. */
   readonly size?: (size: ImageSize, call: Call) => JsonObject | undefined;
-  /** What it calls the client's qualities. */
-  readonly quality?: Readonly<Record<string, string>>;
+  /** What it calls the client's quality. Undefined: it knows none. Absent: as the client does. */
+  readonly quality?: (quality: string, model: string) => string | undefined;
   /** `response_format` is refused: there are bytes alone. */
-  readonly bytesOnly?: (model: string) => boolean;
+  readonly bytesOnly?: true;
   /** Its word for `b64_json`. */
   readonly base64?: string;
   readonly faults?: readonly FaultRule[];
@@ -45,9 +45,9 @@ function changed(call: Call, quirks: ImagesQuirks): ReadonlyMap<string, unknown>
   const size = sizeSaid(call, quirks);
   said.set('size', size['size']);
   for (const [name, value] of Object.entries(size)) said.set(name, value);
-  said.set('quality', qualitySaid(wish, quirks));
+  said.set('quality', qualitySaid(wish, upstreamModel, quirks));
   said.set('n', wish.n === 1 && body['n'] === undefined ? undefined : wish.n);
-  said.set('response_format', formatSaid(wish, upstreamModel, quirks));
+  said.set('response_format', formatSaid(wish, quirks));
   said.set('stream', call.stream ? true : undefined);
   said.set('partial_images', call.stream ? body['partial_images'] : undefined);
   for (const name of quirks.drop ?? []) said.set(name, undefined);
@@ -61,11 +61,11 @@ function sizeSaid(call: Call, { size: write }: ImagesQuirks): JsonObject {
   return write === undefined ? { size: sizeText(size) } : (write(size, call) ?? {});
 }
 
-const qualitySaid = ({ quality }: ImageWish, { quality: names = {} }: ImagesQuirks): string | undefined =>
-  quality === undefined ? undefined : (names[quality] ?? quality);
+const qualitySaid = ({ quality }: ImageWish, model: string, { quality: write }: ImagesQuirks): string | undefined =>
+  quality === undefined || write === undefined ? quality : write(quality, model);
 
-function formatSaid({ returns }: ImageWish, model: string, { bytesOnly, base64 = 'b64_json' }: ImagesQuirks): string | undefined {
-  if (bytesOnly?.(model)) return undefined;
+function formatSaid({ returns }: ImageWish, { bytesOnly, base64 = 'b64_json' }: ImagesQuirks): string | undefined {
+  if (bytesOnly) return undefined;
   return returns === 'url' ? 'url' : base64;
 }
 
@@ -110,7 +110,8 @@ function form(call: Call, quirks: ImagesQuirks, path: string): Ask {
   const kept = Object.entries(call.body).filter(
     ([name]) => !said.has(name) && !ours.includes(name) && !files.includes(name) && name !== 'prompt',
   );
-  const fields = [...said, ['prompt', prompt || undefined] as const, ...kept].flatMap(([name, value]) => {
+  const words = quirks.drop?.includes('prompt') ? undefined : prompt || undefined;
+  const fields = [...said, ['prompt', words] as const, ...kept].flatMap(([name, value]) => {
     const text = fieldOf(value);
     return text === undefined ? [] : [[quirks.rename?.[name] ?? name, text] as const];
   });
@@ -212,18 +213,17 @@ function gptSize(size: ImageSize, { upstreamModel }: Call): JsonObject {
 const times = ({ width, height }: ImageSize, by: number): ImageSize => ({ width: Math.ceil(width * by), height: Math.ceil(height * by) });
 
 /** §3.1: what models before called so. */
-const gptQuality = { standard: 'medium', hd: 'high' } as const;
-export const isGptImage = (model: string): boolean => /^(?:gpt-image|chatgpt-image)/.test(model);
+const gptQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
 
 /** OpenAI's own, and Azure's: `response_format` and `style` were of the models before these (recorded 2026-08: "Unknown parameter"). */
-export const gptImages: ImagesQuirks = {
-  quality: gptQuality,
+export const gptImages = {
+  quality: (quality) => gptQuality[quality] ?? quality,
   size: gptSize,
-  bytesOnly: () => true,
+  bytesOnly: true,
   drop: ['style', 'response_format'],
   // "moderation_blocked", "image_generation_user_error" (public issues, 2026-08)
   faults: [
     { code: /^moderation_blocked$/, kind: 'content_policy' },
     { text: /safety system/i, kind: 'content_policy' },
   ],
-};
+} satisfies ImagesQuirks;
