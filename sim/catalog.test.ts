@@ -2,10 +2,16 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { demoScenarios, simConfig } from './catalog.ts';
 import { scenarioOf } from './scenario.ts';
+import { soundAlone } from './sound/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
+import { videosAlone } from './video/vendors.ts';
 
 interface Written {
-  readonly models: readonly { readonly id: string; readonly kind: string; readonly price: Readonly<Record<string, number>> }[];
+  readonly models: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly price: Readonly<Record<string, number | Readonly<Record<string, number>>>>;
+  }[];
   readonly channels: readonly {
     readonly vendor: string;
     readonly base_url: string;
@@ -20,10 +26,12 @@ test('every model of the demo has a price, and a channel to its vendor in the si
   // Moderation is free wherever it is sold.
   for (const { id, kind, price } of models)
     expect(
-      Object.values(price).every((yuan) => yuan > 0),
+      Object.values(price)
+        .flatMap((yuan) => (typeof yuan === 'number' ? yuan : Object.values(yuan)))
+        .every((yuan) => yuan > 0),
       id,
     ).toBe(kind !== 'moderation');
-  const prefixes = new Map([...vendors, ...ownFormats].map(({ vendor, prefix }) => [vendor, prefix]));
+  const prefixes = new Map([...vendors, ...ownFormats, ...videosAlone, ...soundAlone].map(({ vendor, prefix }) => [vendor, prefix]));
   for (const { vendor, base_url } of channels) expect(base_url).toBe(`http://127.0.0.1:1234${prefixes.get(vendor)}`);
 });
 

@@ -1,6 +1,8 @@
 import { soundAlone, soundChannelLines, soundModelLines } from './sound/catalog.ts';
 import { vectorChannelLines, vectorModelLines } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
+import { videoChannelLines, videoModelLines } from './video/catalog.ts';
+import { videosAlone } from './video/vendors.ts';
 
 /**
  * What a model may be able to do. `forced`: be made to call a tool. `thinks`: tell its thoughts when it is asked to think.
@@ -145,6 +147,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ),
     ...vectorModelLines(),
     ...soundModelLines(),
+    ...videoModelLines(),
     'channels:',
     ...sold.map((vendor) =>
       channelLine(
@@ -157,6 +160,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ...played.map((model) => channelLine(model.id, [model], model.vendor, simUrl)),
     ...vectorChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...soundChannelLines((vendor) => simUrl + prefixOf(vendor)),
+    ...videoChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
     ...scenarioChannels(simUrl),
     '',
   ].join('\n');
@@ -188,9 +192,9 @@ function scenarioChannel(id: string, vendor: string, simUrl: string): string {
 }
 
 function keyOf(vendor: string): string {
-  return ownFormats.find((format) => format.vendor === vendor)?.key ?? `sk-sim-${vendor}`;
+  return [...ownFormats, ...videosAlone].find((format) => format.vendor === vendor)?.key ?? `sk-sim-${vendor}`;
 }
 
 function prefixOf(vendor: string): string {
-  return [...vendors, ...ownFormats].find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
+  return [...vendors, ...ownFormats, ...videosAlone, ...soundAlone].find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
 }

@@ -13,6 +13,7 @@ import { soundAlone } from './sound/catalog.ts';
 import { sound } from './sound/index.ts';
 import { vectors } from './vectors/index.ts';
 import { deskAt, videos } from './video/index.ts';
+import { videosAlone } from './video/vendors.ts';
 import { ownFormatAt, ownFormats, route, vendors } from './vendors.ts';
 
 export type { SimRequest } from './request-log.ts';
@@ -97,7 +98,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
 
 /** Outside of all vendors: the list of them. */
 function index(response: ServerResponse, url: string): void {
-  const bases = Object.fromEntries([...vendors, ...ownFormats].map(({ vendor, prefix }) => [vendor, prefix]));
+  const bases = Object.fromEntries([...vendors, ...ownFormats, ...videosAlone].map(({ vendor, prefix }) => [vendor, prefix]));
   sendJson(response, url === '/' ? 200 : 404, JSON.stringify({ vendors: bases }));
 }
 

@@ -1,6 +1,6 @@
 import { dashscopeVideos } from './dashscope.ts';
 import type { VideoDesk } from './desk.ts';
-import { klingVideos } from './kling.ts';
+import { klingSecret, klingVideos } from './kling.ts';
 import { minimaxVideos } from './minimax.ts';
 import { runwayVideos } from './runway.ts';
 import { seedance } from './seedance.ts';
@@ -22,3 +22,10 @@ export const desks: readonly VideoDesk[] = [
   zhipuVideos,
   viduVideos,
 ];
+
+/** Those who make nothing else: what stands for their base URL's path, and a key that is right. */
+export const videosAlone = [
+  { vendor: 'kling', prefix: '/kling', key: `sim-access-key:${klingSecret}` },
+  { vendor: 'runway', prefix: '/runway', key: 'key_sim' },
+  { vendor: 'vidu', prefix: '/vidu', key: 'vda_sim' },
+] as const;

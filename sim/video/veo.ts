@@ -4,6 +4,7 @@ import { isToken } from '../google/token.ts';
 import { vertex } from '../google/vertex.ts';
 import type { Reply } from '../dialect.ts';
 import { object as members, list, text } from '../json.ts';
+import { withoutScenarios } from '../scenario.ts';
 import { film } from '../media/mp4.ts';
 import { base64, flag, listOf, object, oneOf, type Shape, whole, words, wrongWith } from './check.ts';
 import { type DeskCall, pixels, type Question, type Screening, type Submission, type VideoDesk } from './desk.ts';
@@ -125,12 +126,13 @@ function refusedBy({ refuse }: Pick<VideoDesk, 'refuse'>, problem: Parameters<Vi
 }
 
 const vertexPath =
-  /^\/vertex\/v1(?:beta1)?\/((projects\/[^/]+\/locations\/[^/]+)\/publishers\/google\/models\/([^/:]+)):(predictLongRunning|fetchPredictOperation)$/;
+  /^\/vertex\/v1(?:beta1)?\/(projects\/[^/]+\/locations\/[^/]+)\/publishers\/google\/models\/([^/:]+):(predictLongRunning|fetchPredictOperation)$/;
 
-function vertexAsked(call: DeskCall): Question | Reply {
+/** `place`: the model's full name. */
+function vertexAsked(call: DeskCall, place: string): Question | Reply {
   const name = text(call.raw['operationName']) ?? '';
-  const [, place, id] = /^(.+)\/operations\/([\w-]+)$/.exec(name) ?? [];
-  if (id === undefined || !call.path.includes(`/${place}:`)) return status(400, 'Invalid operation name.');
+  const [, of, id] = /^(.+)\/operations\/([\w-]+)$/.exec(name) ?? [];
+  if (id === undefined || of !== place) return status(400, 'Invalid operation name.');
   return {
     id,
     unknown,
@@ -146,21 +148,19 @@ function vertexAsked(call: DeskCall): Question | Reply {
 export const vertexVideos: VideoDesk = {
   vendor: 'vertex',
   at: /^\/vertex\/v1(?:beta1)?\/.*\/models\/[^/]+:(?:predictLongRunning|fetchPredictOperation)$/,
-  door({ headers }) {
-    const token = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
-    if (token === undefined) return 'missing_key';
+  // A token, or a key of express mode.
+  door(call) {
+    const token = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
+    if (token === undefined) return geminiDoor(call);
     return isToken(token) ? undefined : 'wrong_key';
   },
   refuse: (problem) => refusedBy(vertex, problem),
   take(call): Reply | Submission | Question | undefined {
-    const [, model = '', , named = '', method] = vertexPath.exec(call.path) ?? [];
+    const [, location = '', named = '', method] = vertexPath.exec(call.path) ?? [];
     if (call.method !== 'POST' || method === undefined) return undefined;
-    if (method === 'fetchPredictOperation') return vertexAsked(call);
-    return submission(
-      call,
-      decodeURIComponent(named),
-      { 'generateAudio?': flag, 'enhancePrompt?': flag },
-      (id) => `${model}/operations/${id}`,
-    );
+    const id = decodeURIComponent(named);
+    const place = `${location}/publishers/google/models/${withoutScenarios(id)}`;
+    if (method === 'fetchPredictOperation') return vertexAsked(call, place);
+    return submission(call, id, { 'generateAudio?': flag, 'enhancePrompt?': flag }, (task) => `${place}/operations/${task}`);
   },
 };

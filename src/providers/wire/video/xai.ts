@@ -1,6 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { Ask } from '../../adapter.ts';
-import type { AcceptedTask, Progress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import type { Progress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
@@ -53,24 +53,19 @@ function submit(call: VideoCall): Ask {
   });
 }
 
-/** What is remembered of a task: its id, and how many pictures went in, which are sold one by one. */
-const split = ({ upstreamId }: AcceptedTask): { readonly id: string; readonly images: number } => {
-  const [id = '', images = '0'] = upstreamId.split('+');
-  return { id, images: Number(images) };
-};
-
 export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   return {
     misfit,
     variants: (call) => [made(call).resolution],
-    worst: ({ wish }) => ({ image: wish.images.length }),
+    // Pictures that go in are sold one by one.
+    worst: ({ wish }) => (wish.images.length > 0 ? { image: wish.images.length } : {}),
     submit,
-    submitted(reply, { wish }) {
+    submitted(reply) {
       const body = acceptedIn(reply, faults);
-      return isFaulty(body) ? body : submittedAs(body['request_id'], (id) => `${encodeURIComponent(id)}+${wish.images.length}`);
+      return isFaulty(body) ? body : submittedAs(body['request_id']);
     },
-    poll: (task) => get(`/videos/${split(task).id}`),
-    polled(reply, task): Progress | Fault {
+    poll: ({ upstreamId }) => get(`/videos/${encodeURIComponent(upstreamId)}`),
+    polled(reply): Progress | Fault {
       const body = objectIn(reply);
       if (isFaulty(body)) return body;
       const state = stateOf(body['status'], states);
@@ -81,7 +76,7 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
       const video = objectOf(body['video']);
       if (video?.['respect_moderation'] === false)
         return failed({ kind: 'content_policy', message: 'the video was blocked by content moderation' });
-      return finishedAt(video?.['url'], { image: split(task).images });
+      return finishedAt(video?.['url']);
     },
     fault: taskFault(faults),
   };
