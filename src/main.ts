@@ -149,7 +149,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const others = expiring.map(({ stop }) => ({ close: stop }));
   const rooms = [tasks, till, { close: () => changes.stop() }, ...others, keyring, lanes, blobs, database];
   const close = async (): Promise<void> => {
-    await emptied(door, server);
+    await emptied(door, desk, server);
     for (const room of rooms) await room.close();
     sole?.release();
     log.flush();
@@ -160,8 +160,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /** Whoever takes too long is broken off: what was delivered is settled, and the vendor stops. */
-async function emptied(door: OpenDoor, server: ReturnType<typeof openServer>): Promise<void> {
-  await door.drain(drainMs);
+async function emptied(door: OpenDoor, desk: FileDesk, server: ReturnType<typeof openServer>): Promise<void> {
+  await Promise.all([door.drain(drainMs), desk.drain(drainMs)]);
   server.server.closeAllConnections();
   await server.close();
   await door.drain(drainMs);

@@ -20,6 +20,7 @@ interface Served {
   readonly origin: string;
   readonly host: string;
   readonly bugs: unknown[];
+  readonly desk: FileDesk;
   put(content: Buffer, kind?: 'image' | 'video'): Promise<StoredFile>;
   url(file: StoredFile): string;
 }
@@ -30,7 +31,9 @@ async function served(openFresh: OpenFresh, options?: FileStoreOptions): Promise
   const store = await fileStore(openFresh, options);
   const server = openServer(serverLimits, unreadable);
   const bugs: unknown[] = [];
-  new FileDesk(store.files, { now: () => store.time, monotonicMs: () => store.time }, (_, error) => bugs.push(error)).openOn(server);
+  const clock = { now: () => store.time, monotonicMs: () => store.time };
+  const desk = new FileDesk(store.files, clock, (_, error) => bugs.push(error));
+  desk.openOn(server);
   const origin = await server.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     server.server.closeAllConnections();
@@ -42,6 +45,7 @@ async function served(openFresh: OpenFresh, options?: FileStoreOptions): Promise
     origin,
     host,
     bugs,
+    desk,
     url: (file) => store.files.urlOf(file, host),
     async put(content, kind = 'image') {
       const file = await store.files.put(content, { account: 'ada', kind });
@@ -233,6 +237,21 @@ forEachDatabase((_, openFresh) => {
       for (const { leave } of slow) leave();
       await expect.poll(async () => (await fetch(address, { headers: { range: 'bytes=0-0' } })).status).toBe(206);
     });
+  });
+
+  test('who reads when the node stops gets the rest; nobody else begins', async () => {
+    const { put, url, desk } = await served(openFresh);
+    const address = url(await put(film, 'video'));
+    const reading = await fetch(address);
+    let drained = false;
+    const draining = desk.drain(10_000).then(() => {
+      drained = true;
+    });
+    expect(await codeOf(await fetch(address))).toEqual([503, null]);
+    expect(drained).toBe(false);
+    expect((await bodyOf(reading)).equals(film)).toBe(true);
+    await draining;
+    await desk.drain(0);
   });
 
   test('a database that is away is a 503, which is logged', async () => {

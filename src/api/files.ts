@@ -30,6 +30,8 @@ export class FileDesk {
   readonly #bug: (id: string, error: unknown) => void;
   readonly #reads = new Map<string, number>();
   #reading = 0;
+  #closing = false;
+  #empty: (() => void) | undefined;
 
   constructor(files: Files, clock: Clock, bug: (id: string, error: unknown) => void) {
     this.#files = files;
@@ -40,6 +42,19 @@ export class FileDesk {
   /** To whoever has an address that `urlOf` made: no key is needed, and none is looked at. */
   openOn(server: FastifyInstance): void {
     server.route({ method: ['GET', 'HEAD'], url: `${filesPath}*`, handler: (request, reply) => void this.#serve(request, reply) });
+  }
+
+  /** Lets nobody begin any more; resolves when nobody reads, or after `waitMs`. */
+  async drain(waitMs: number): Promise<void> {
+    this.#closing = true;
+    if (this.#reading === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#empty = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async #serve(request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> {
@@ -81,6 +96,7 @@ export class FileDesk {
   }
 
   async #read(id: string, file: StoredFile, range: ByteRange, answer: (body: NonNullable<Parameters<Reply['send']>[1]>) => Promise<void>) {
+    if (this.#closing) refuse('unavailable', { why: 'this node is shutting down', id }, retryMs);
     const { account } = file;
     const reads = this.#reads.get(account) ?? 0;
     if (reads >= accountReadsAtOnceMax) refuse('rate_limit_concurrency', { limit: accountReadsAtOnceMax }, retryMs);
@@ -94,6 +110,7 @@ export class FileDesk {
       const left = (this.#reads.get(account) ?? 1) - 1;
       if (left === 0) this.#reads.delete(account);
       else this.#reads.set(account, left);
+      if (this.#reading === 0) this.#empty?.();
     }
   }
 
