@@ -1,4 +1,5 @@
 import { soundAlone, soundChannelLines, soundModelLines } from './sound/catalog.ts';
+import { imageChannelLines, imageModelLines } from './images/catalog.ts';
 import { vectorChannelLines, vectorModelLines } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
 import { videoChannelLines, videoModelLines } from './video/catalog.ts';
@@ -146,6 +147,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
       (id) => `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
     ),
     ...vectorModelLines(),
+    ...imageModelLines(),
     ...soundModelLines(),
     ...videoModelLines(),
     'channels:',
@@ -159,6 +161,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ),
     ...played.map((model) => channelLine(model.id, [model], model.vendor, simUrl)),
     ...vectorChannelLines((vendor) => simUrl + prefixOf(vendor)),
+    ...imageChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...soundChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...videoChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
     ...scenarioChannels(simUrl),

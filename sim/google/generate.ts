@@ -5,6 +5,7 @@ import { type Asking, asking, type OwnCall } from '../own-format.ts';
 import { readRequest } from '../request.ts';
 import { scenarioOf, withoutScenarios } from '../scenario.ts';
 import { geminiMessages, vertexMessages } from './messages.ts';
+import { imagen, paintComplaint, paintPen, wantsPicture } from './paint.ts';
 import { modelFacts, type ModelFacts, thinksUnasked } from './model.ts';
 import { ProtoReader } from './proto.ts';
 import { malformed, status, type Surface, unknownModel, unreadable } from './refusal.ts';
@@ -20,8 +21,8 @@ const known = /^(?:gemini-|gemma-|learnlm-|sim-)/;
 
 /** One call of a model's method, of a caller who may. `id`: the model's, with its scenario. */
 export function callModel(call: OwnCall, id: string, method: string, surface: Surface): Reply | Asking {
-  const vectors = embedding(call, id, method, surface);
-  if (vectors !== undefined) return vectors;
+  const beside = imagen(call, id, method, surface) ?? embedding(call, id, method, surface);
+  if (beside !== undefined) return beside;
   if (!['generateContent', 'streamGenerateContent', 'countTokens'].includes(method) || !known.test(id))
     return unknownModel(surface, id, method);
   const large = tooLarge(call.body.length);
@@ -35,6 +36,7 @@ export function callModel(call: OwnCall, id: string, method: string, surface: Su
   const streams = method === 'streamGenerateContent';
   const complaint = complaintOf({ raw, model, surface, streams });
   if (complaint !== undefined) return complaint;
+  if (wantsPicture(raw)) return paintComplaint(raw, model) ?? asking(id, asChat(raw, id, false), false, paintPen(raw, id));
   const config = object(raw['generationConfig']);
   const pen = googlePen({
     model,

@@ -7,12 +7,28 @@ import { readRequest } from '../request.ts';
 import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import type { Route } from '../vendors.ts';
 import { asQuestion } from '../vectors/pen.ts';
+import {
+  arkStudios,
+  dashscopeStudios,
+  fireworksStudios,
+  openrouterStudios,
+  siliconflowStudios,
+  togetherStudios,
+  xaiStudios,
+} from './hosts.ts';
 import { openAiStudios } from './openai.ts';
 import type { Studio } from './studio.ts';
 
 const studios: Readonly<Record<string, readonly Studio[]>> = {
   openai: openAiStudios,
   azure: openAiStudios,
+  xai: xaiStudios,
+  volcengine: arkStudios,
+  qwen: dashscopeStudios,
+  together: togetherStudios,
+  fireworks: fireworksStudios,
+  siliconflow: siliconflowStudios,
+  openrouter: openrouterStudios,
 };
 
 const nothing = Buffer.from('{}');

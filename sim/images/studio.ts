@@ -47,7 +47,7 @@ export function sidesOf(ratio: string, pixels = 1_048_576): Size {
 }
 
 /** The picture as bytes. One that is lost is no picture any more. */
-export const base64Of = ({ lost }: Order, words: string, { width, height }: Size, transparent = false): string =>
+export const base64Of = ({ lost }: Pick<Order, 'lost'>, words: string, { width, height }: Size, transparent = false): string =>
   lost === undefined
     ? pictureOf(words, width, height, transparent).toString('base64')
     : Buffer.from('<html>lost</html>').toString('base64');

@@ -1,0 +1,307 @@
+import type { Complaint } from '../dialect.ts';
+import { decodeImage } from '../image.ts';
+import { type Json, list, number, object, text } from '../json.ts';
+import type { Pen } from '../play.ts';
+import { wholePen } from '../vectors/pen.ts';
+import { addressOf, base64Of, type Order, readSize, sidesOf, type Size, type Studio } from './studio.ts';
+
+/** What all of these look at: members that they know, and a prompt. */
+function usual({ raw }: Order, known: string, promptMax = 10_000): Complaint | undefined {
+  const stranger = Object.keys(raw).find((name) => !known.split(' ').includes(name));
+  if (stranger !== undefined) return { param: stranger, message: `Argument not supported: ${stranger}` };
+  const prompt = text(raw['prompt']);
+  if (prompt === undefined || prompt === '') return { param: 'prompt', message: 'prompt is required' };
+  return prompt.length > promptMax ? { param: 'prompt', message: 'prompt is too long' } : undefined;
+}
+
+function range({ raw }: Order, param: string, least: number, most: number): Complaint | undefined {
+  const value = raw[param];
+  if (value === undefined) return undefined;
+  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+    ? undefined
+    : { param, message: `${param} must be between ${least} and ${most}` };
+}
+
+const oneOf = ({ raw }: Order, param: string, known: readonly string[]): Complaint | undefined =>
+  raw[param] === undefined || known.includes(String(raw[param]))
+    ? undefined
+    : { param, message: `${param} must be one of ${known.join(', ')}` };
+
+/** Pictures by data: URL whose bytes are pictures. */
+const shown = (values: readonly unknown[], most: number): Complaint | undefined => {
+  if (values.length > most) return { param: 'image', message: `at most ${most} images` };
+  const wrong = values.find((value) => !/^https?:/.test(String(value)) && decodeImage(String(value)) === undefined);
+  return wrong === undefined ? undefined : { param: 'image', message: 'invalid image' };
+};
+
+const words = ({ raw }: Order): string => text(raw['prompt']) ?? '';
+const nth = (order: Order, i: number): string => (i === 0 ? words(order) : `${words(order)} ${i + 1}`);
+const many = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+
+const xaiRatios = '1:1 16:9 9:16 4:3 3:4 3:2 2:3 2:1 1:2 19.5:9 9:19.5 20:9 9:20 auto'.split(' ');
+const xaiMembers = 'model prompt n aspect_ratio resolution response_format user';
+
+function xaiComplaint(order: Order, members: string): Complaint | undefined {
+  const second = /-[2-9]\.\d|^sim-/.test(order.model);
+  return (
+    usual(order, second ? `${members} quality` : members) ??
+    range(order, 'n', 1, 10) ??
+    oneOf(order, 'aspect_ratio', xaiRatios) ??
+    oneOf(order, 'resolution', ['1k', '2k']) ??
+    oneOf(order, 'quality', ['low', 'medium']) ??
+    oneOf(order, 'response_format', ['url', 'b64_json'])
+  );
+}
+
+function xaiPen(order: Order): Pen {
+  const { raw } = order;
+  const ratio = text(raw['aspect_ratio']);
+  const size = sidesOf(ratio === undefined || ratio === 'auto' ? '1:1' : ratio, raw['resolution'] === '2k' ? 4_194_304 : 1_048_576);
+  const n = number(raw['n']) ?? 1;
+  return wholePen(() => ({
+    data: many(n, (i) =>
+      raw['response_format'] === 'b64_json'
+        ? { b64_json: base64Of(order, nth(order, i), size), mime_type: 'image/png' }
+        : { url: addressOf(order, nth(order, i), size), mime_type: 'image/png' },
+    ),
+    usage: { cost_in_usd_ticks: 200_000_000 * n },
+  }));
+}
+
+/** docs.x.ai/developers/models/grok-imagine-image, 2026-08, and as recorded. */
+export const xaiStudios: readonly Studio[] = [
+  { path: '/images/generations', words, complaint: (order) => xaiComplaint(order, xaiMembers), pen: xaiPen },
+  {
+    path: '/images/edits',
+    words,
+    complaint: (order) => {
+      const images = list(order.raw['images']).map(object);
+      if (images.length === 0) return { param: 'images', message: 'images is required' };
+      if (images.some(({ type }) => type !== 'image_url')) return { param: 'images', message: 'images[].type must be image_url' };
+      return (
+        xaiComplaint(order, `${xaiMembers} images`) ??
+        shown(
+          images.map(({ url }) => url),
+          3,
+        )
+      );
+    },
+    pen: xaiPen,
+  },
+];
+
+const arkMembers =
+  'model prompt image size response_format seed guidance_scale watermark sequential_image_generation sequential_image_generation_options optimize_prompt_options output_format stream';
+
+function arkSize({ raw, model }: Order): Size | Complaint {
+  const told = String(raw['size'] ?? '2K');
+  const sides = /^[124]K$/.test(told) ? { '1K': 1_024, '2K': 2_048, '4K': 4_096 }[told] : undefined;
+  if (sides !== undefined) return { width: sides, height: sides };
+  const size = readSize(told);
+  const least = model.includes('seedream-4-0') ? 921_600 : /seedream-3|^sim-/.test(model) ? 262_144 : 3_686_400;
+  const pixels = size === undefined ? 0 : size.width * size.height;
+  if (size === undefined || pixels < least || pixels > 16_777_216)
+    return {
+      param: 'size',
+      code: 'InvalidParameter',
+      message: `The parameter \`size\` specified in the request is not valid: image size must be at least ${least} pixels.`,
+    };
+  return size;
+}
+
+/** volcengine.com/docs/82379/1541523, 2026-08. `n` is ignored there: whoever sends it has not read the page. */
+export const arkStudios: readonly Studio[] = [
+  {
+    path: '/images/generations',
+    words,
+    complaint: (order) => {
+      const size = arkSize(order);
+      const format = order.raw['output_format'] !== undefined && !/seedream-[5-9]/.test(order.model);
+      return (
+        usual(order, arkMembers) ??
+        ('message' in size ? size : undefined) ??
+        shown([order.raw['image'] ?? []].flat(), 14) ??
+        oneOf(order, 'response_format', ['url', 'b64_json']) ??
+        (format ? { param: 'output_format', message: 'output_format is not supported by this model' } : undefined)
+      );
+    },
+    pen: (order) => {
+      const size = arkSize(order);
+      const sides = 'message' in size ? { width: 1, height: 1 } : size;
+      const output = Math.ceil((sides.width * sides.height) / 256);
+      return wholePen(({ created, model }) => ({
+        model,
+        created,
+        data: [
+          order.raw['response_format'] === 'b64_json'
+            ? { b64_json: base64Of(order, words(order), sides), size: `${sides.width}x${sides.height}` }
+            : { url: addressOf(order, words(order), sides), size: `${sides.width}x${sides.height}` },
+        ],
+        usage: { generated_images: 1, output_tokens: output, total_tokens: output },
+      }));
+    },
+  },
+];
+
+/** docs.together.ai/reference/post-images-generations, 2026-08. */
+export const togetherStudios: readonly Studio[] = [
+  {
+    path: '/images/generations',
+    words,
+    complaint: (order) =>
+      usual(
+        order,
+        'model prompt width height n steps seed guidance negative_prompt response_format output_format image_url image_loras disable_safety_checker',
+      ) ??
+      range(order, 'n', 1, 4) ??
+      range(order, 'width', 64, 1_792) ??
+      range(order, 'height', 64, 1_792) ??
+      oneOf(order, 'response_format', ['url', 'base64']),
+    pen: (order) => {
+      const { raw } = order;
+      const size = { width: number(raw['width']) ?? 1_024, height: number(raw['height']) ?? 1_024 };
+      return wholePen(({ id, model }) => ({
+        id,
+        model,
+        object: 'list',
+        data: many(number(raw['n']) ?? 1, (index) =>
+          raw['response_format'] === 'base64'
+            ? { index, type: 'b64_json', b64_json: base64Of(order, nth(order, index), size) }
+            : { index, type: 'url', url: addressOf(order, nth(order, index), size), timings: { inference: 0.4 } },
+        ),
+      }));
+    },
+  },
+];
+
+const kolors = ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'];
+const qwen = ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'];
+
+/** docs.siliconflow.cn/cn/api-reference/images/images-generations, 2026-08. */
+export const siliconflowStudios: readonly Studio[] = [
+  {
+    path: '/images/generations',
+    words,
+    complaint: (order) => {
+      const { raw, model } = order;
+      const sizes = /kolors/i.test(model) ? kolors : /qwen-image/i.test(model) ? qwen : undefined;
+      return (
+        usual(
+          order,
+          'model prompt negative_prompt image_size batch_size seed num_inference_steps guidance_scale cfg image image2 image3',
+        ) ??
+        (sizes === undefined ? undefined : oneOf(order, 'image_size', sizes)) ??
+        range(order, 'batch_size', 1, 4) ??
+        shown(
+          [raw['image'], raw['image2'], raw['image3']].filter((one) => one !== undefined),
+          3,
+        )
+      );
+    },
+    pen: (order) => {
+      const size = readSize(order.raw['image_size']) ?? { width: 1_024, height: 1_024 };
+      const images = many(number(order.raw['batch_size']) ?? 1, (i) => ({ url: addressOf(order, nth(order, i), size) }));
+      return wholePen(({ created }) => ({ images, data: images, timings: { inference: 1.2 }, seed: 42, shared_id: '0', created }));
+    },
+  },
+];
+
+const fireworksRatios = '1:1 21:9 16:9 3:2 5:4 4:5 2:3 9:16 9:21 4:3 3:4'.split(' ');
+
+/** docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08: the model stands in the path. */
+export const fireworksStudios: readonly Studio[] = [
+  {
+    path: /^\/workflows\/(accounts\/[^/]+\/models\/[^/]+)\/text_to_image$/,
+    words,
+    complaint: (order) =>
+      usual(order, 'prompt aspect_ratio guidance_scale num_inference_steps seed') ?? oneOf(order, 'aspect_ratio', fireworksRatios),
+    pen: (order) => {
+      const picture = base64Of(order, words(order), sidesOf(text(order.raw['aspect_ratio']) ?? '1:1'));
+      return wholePen(({ id }) => ({ id, base64: [`data:image/png;base64,${picture}`], finishReason: 'SUCCESS', seed: 1 }));
+    },
+  },
+];
+
+/** openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest, 2026-08, and as recorded. */
+export const openrouterStudios: readonly Studio[] = [
+  {
+    path: '/images',
+    words,
+    complaint: (order) => {
+      const references = list(order.raw['input_references']).map((one) => object(object(one)['image_url'])['url']);
+      const known =
+        'model prompt n aspect_ratio resolution background output_format output_compression seed quality input_references provider';
+      return usual(order, known) ?? range(order, 'n', 1, 10) ?? shown(references, 16);
+    },
+    pen: (order) => {
+      const { raw } = order;
+      const size = sidesOf(text(raw['aspect_ratio']) ?? '1:1');
+      const prompt = 5 + list(raw['input_references']).length * 258;
+      return wholePen(({ usageTold }) => ({
+        created: 0,
+        data: many(number(raw['n']) ?? 1, (i) => ({ b64_json: base64Of(order, nth(order, i), size) })),
+        ...(usageTold && { usage: usageOf(prompt) }),
+      }));
+    },
+  },
+];
+
+const usageOf = (prompt: number): Json => ({
+  prompt_tokens: prompt,
+  completion_tokens: 1_120,
+  total_tokens: prompt + 1_120,
+  cost: 0.03388125,
+  prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, audio_tokens: 0, video_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0, image_tokens: 1_120 },
+});
+
+const listed = ['1328*1328', '1664*928', '928*1664', '1472*1140', '1140*1472'];
+
+function dashscopeComplaint(order: Order): Complaint | undefined {
+  const { raw, model } = order;
+  const [message, ...more] = list(object(raw['input'])['messages']).map(object);
+  const content = list(message?.['content']).map(object);
+  const bad = (what: string): Complaint => ({ code: 'InvalidParameter', message: what });
+  if (message?.['role'] !== 'user' || more.length > 0) return bad('messages must be one message of the user');
+  if (content.filter((part) => typeof part['text'] === 'string' && part['text'] !== '').length !== 1)
+    return bad('content must have one text');
+  const given = content.filter((part) => part['image'] !== undefined).map(({ image }) => image);
+  const edits = model.startsWith('qwen-image-edit');
+  const reads = edits || /^qwen-image-[2-9]|^wan2\.6-image|^sim-/.test(model);
+  if (edits && given.length === 0) return bad('content must have an image');
+  if (!reads && given.length > 0) return bad('this model takes no image');
+  const parameters = object(raw['parameters']);
+  const stranger = Object.keys(parameters).find((name) => !'size n negative_prompt prompt_extend watermark seed'.split(' ').includes(name));
+  if (stranger !== undefined) return bad(`unknown parameter ${stranger}`);
+  const plain = /^qwen-image(?!-edit|-[2-9])/.test(model);
+  const n = number(parameters['n']) ?? 1;
+  if (n < 1 || n > (plain ? 1 : model.startsWith('wan') ? 4 : 6)) return bad('num_images_per_prompt must be 1');
+  const { size } = parameters;
+  if (size !== undefined && (plain ? !listed.includes(String(size)) : !/^\d+\*\d+$/.test(String(size)))) return bad('size is invalid');
+  return shown(given, 4);
+}
+
+/** help.aliyun.com/zh/model-studio/qwen-image-api, 2026-08. */
+export const dashscopeStudios: readonly Studio[] = [
+  {
+    path: '/qwen/api/v1/services/aigc/multimodal-generation/generation',
+    words: ({ raw }) => text(object(list(object(list(object(raw['input'])['messages'])[0])['content']).at(-1))['text']) ?? '',
+    complaint: dashscopeComplaint,
+    pen: (order) => {
+      const parameters = object(order.raw['parameters']);
+      const size = readSize(parameters['size']) ?? { width: 1_328, height: 1_328 };
+      const said = dashscopeStudios[0]?.words(order) ?? '';
+      const n = number(parameters['n']) ?? 1;
+      return wholePen(({ id }) => ({
+        output: {
+          choices: many(n, (i) => ({
+            finish_reason: 'stop',
+            message: { role: 'assistant', content: [{ image: addressOf(order, `${said} ${i + 1}`, size) }] },
+          })),
+        },
+        usage: { image_count: n, ...size },
+        request_id: id,
+      }));
+    },
+  },
+];
