@@ -1,6 +1,6 @@
-import type { FaultKind } from '../../base/fault.ts';
+import { setMaxListeners } from 'node:events';
+import type { Fault, FaultKind } from '../../base/fault.ts';
 import type { StoredFile } from '../../media/files.ts';
-import type { Fault } from '../../base/fault.ts';
 import { pollLeaseMs } from './limits.ts';
 import type { TaskParts } from './parts.ts';
 import { type CopyFile, pollTask } from './poll.ts';
@@ -35,6 +35,8 @@ export class Poller {
   constructor(parts: TaskParts) {
     this.#parts = parts;
     this.#standings = new Standings(parts.database);
+    // Every poll and every copy listens to it.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   start(): void {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Pass } from '../../limits/contract.ts';
 import type { TaskParts } from './parts.ts';
 import { Poller } from './poller.ts';
@@ -16,6 +17,7 @@ export class Tasks {
   constructor(parts: TaskParts) {
     this.#parts = parts;
     this.#poller = new Poller(parts);
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /** For whoever knows that no other process lives: nobody is at any task. */
