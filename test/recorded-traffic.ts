@@ -74,8 +74,9 @@ function recordingOf({ response, ...row }: Row): Recording {
 /** Every exchange at one kind of endpoint but for the exceptions, cut and empty ones included: `chat` in the chat convention, others in their vendor's own format. */
 export function recordingsAt(folder: string, endpoint: string): Recording[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
-  const lines = files.flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n')).filter((line) => line !== '');
-  const rows = lines.map((line): Row => JSON.parse(line));
+  const lines = files.flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n'));
+  // Only what may be meant is parsed: the rest is tens of megabytes.
+  const rows = lines.filter((line) => line.includes(`"${endpoint}"`)).map((line): Row => JSON.parse(line));
   return rows.filter((row) => row.endpoint === endpoint && row.response && exceptions[row.id] === undefined).map(recordingOf);
 }
 
