@@ -55,6 +55,17 @@ describe('what an operator got wrong ends the command with one line and exit cod
     ],
     ['a database of another kind', () => tollgate(['user', 'list'], { DATABASE_URL: 'mysql://x' }), /DATABASE_URL.*postgres:/],
     ['a database that does not answer', () => tollgate(['user', 'list'], { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }), /ECONNREFUSED/],
+    [
+      'files at an address that is none',
+      () => tollgate(['serve', '--port', '0'], { MEDIA_URL: 'gs://x' }),
+      /MEDIA_URL is neither a folder nor/,
+    ],
+    ['files in a bucket without keys', () => tollgate(['serve', '--port', '0'], { MEDIA_URL: 's3://x' }), /MEDIA_URL needs keys/],
+    [
+      'an address of clients that is none',
+      () => tollgate(['serve', '--port', '0'], { PUBLIC_URL: 'ai.example.com' }),
+      /PUBLIC_URL is how clients/,
+    ],
     ['a mistyped data folder', () => tollgate(['check', '--data', 'nowhere']), /there is no database .*nowhere.*--data/],
     ['a backup into no folder', () => tollgate(['backup', 'none/b.db']), /there is no folder .*none/],
     ['a user without a name', () => tollgate(['user', 'create', '--name', ' ']), /--name is empty/],

@@ -5,7 +5,6 @@ import { migrations } from '../migrations.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
-import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { Failure } from './output.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -14,8 +13,6 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export interface Installation {
   readonly dataFolder: string;
   readonly databaseUrl: string;
-  /** Where generated files are kept. */
-  readonly media: BlobPlace;
   readonly env: Env;
 }
 
@@ -26,10 +23,8 @@ export function findInstallation(data: string | undefined, env: Env): Installati
   const databaseUrl = env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`;
   if (!/^(?:sqlite:|postgres(?:ql)?:\/\/)/.test(databaseUrl))
     throw new Failure('DATABASE_URL is the address of a PostgreSQL database such as postgres://user:password@host/name');
-  const media = blobPlace(env['MEDIA_URL'] || join(dataFolder, 'media'), env);
-  if (media instanceof Error) throw new Failure(`MEDIA_URL ${media.message}`);
   mkdirSync(dataFolder, { recursive: true });
-  return { dataFolder, databaseUrl, media, env };
+  return { dataFolder, databaseUrl, env };
 }
 
 /** A command that only reads must not make an empty database and praise it: a mistyped folder is told. */

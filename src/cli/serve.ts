@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../base/clock.ts';
 import { offsetOf } from '../base/period.ts';
@@ -8,6 +9,7 @@ import { describeProblems } from '../catalog/problem.ts';
 import { type Gateway, type GatewayOptions, openGateway, serves } from '../main.ts';
 import { vendors } from '../providers/index.ts';
 import { loadMasterKey } from '../storage/master-key.ts';
+import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { type Env, findInstallation } from './installation.ts';
 import { Failure } from './output.ts';
 
@@ -48,10 +50,10 @@ export async function start(options: ServeOptions, env: Env): Promise<void> {
 }
 
 export async function gatewayOptions(options: ServeOptions, configuration: Configuration | undefined, env: Env): Promise<GatewayOptions> {
-  const { dataFolder, databaseUrl, media } = findInstallation(options.data, env);
+  const { dataFolder, databaseUrl } = findInstallation(options.data, env);
   return {
     databaseUrl,
-    media,
+    media: mediaPlace(dataFolder, env),
     publicUrl: publicUrl(env),
     masterKey: await loadMasterKey(dataFolder, env),
     configuration,
@@ -62,6 +64,12 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     metricsToken: env['TOLLGATE_METRICS_TOKEN'],
     limits: { utcOffsetMinutes: utcOffset(env) },
   };
+}
+
+function mediaPlace(dataFolder: string, env: Env): BlobPlace {
+  const place = blobPlace(env['MEDIA_URL'] || join(dataFolder, 'media'), env);
+  if (place instanceof Error) throw new Failure(`MEDIA_URL ${place.message}`);
+  return place;
 }
 
 function publicUrl(env: Env): string | undefined {
