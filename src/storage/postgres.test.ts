@@ -9,6 +9,14 @@ const insert = (id: string) => ({ sql: 'INSERT INTO note VALUES ($1)', params: [
 const kill = { sql: 'SELECT pg_terminate_backend(pg_backend_pid())', params: [] } as const;
 
 onPostgres((_, openFresh, fresh) => {
+  test('a text with the one character that PostgreSQL does not hold is kept with another in its place', async () => {
+    const db = await openFresh({ migrations: [notes] });
+    await db.transact(function* (): Script<void> {
+      yield insert('a\0b');
+    });
+    expect(await db.query('SELECT id FROM note WHERE id=$1', ['a\0b'])).toEqual([{ id: 'a\ufffdb' }]);
+  });
+
   test('a connection that breaks before the commit is busy, one that breaks under an autocommitted statement unknown', async () => {
     const db = await openFresh({ migrations: [notes] });
     const dying = db.transact(function* (): Script<void> {

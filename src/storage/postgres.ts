@@ -34,6 +34,13 @@ const parsers = new Map<number, (text: string) => SqlValue>([
 const asText = (text: string): string => text;
 const types = { getTypeParser: (type: number) => parsers.get(type) ?? asText };
 
+/**
+ * Texts of PostgreSQL hold every character but U+0000 (postgresql.org/docs/current/datatype-character.html), and a statement with one fails. Whoever
+ * named something so, a client or a vendor, fails nothing: it is kept, and looked for, with a replacement character.
+ */
+const storable = (value: SqlValue): SqlValue =>
+  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+
 /** A script that has already yielded `first`, from there on. */
 function* resumed(script: Script<unknown>, first: Statement): Script<unknown> {
   let step = script.next(yield first);
@@ -153,7 +160,7 @@ export class PostgresEngine implements Engine {
 
   async #execute(client: pg.PoolClient, { sql, params }: Statement, hot: boolean): Promise<Result> {
     const name = hot ? this.#name(sql) : undefined;
-    const { rows, rowCount } = await client.query({ text: sql, values: [...params], ...(name !== undefined && { name }) });
+    const { rows, rowCount } = await client.query({ text: sql, values: params.map(storable), ...(name !== undefined && { name }) });
     return { rows, changes: BigInt(rowCount ?? 0) };
   }
 
