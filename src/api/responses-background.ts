@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { Refusal, refusals, refuse } from '../base/refusal.ts';
+import { Refusal, refusals } from '../base/refusal.ts';
 import type { Parts } from '../gateway/parts.ts';
 import type { ClientRequest } from '../gateway/request.ts';
 import { run } from '../gateway/run.ts';
@@ -14,7 +14,10 @@ import { keptFrom } from './responses-recall.ts';
 /** How often a running response tells that it runs, and hears whether it was cancelled. */
 const renewEveryMs = 2_000;
 
-/** Answers at once that the response is queued, and runs it. Resolves when it has ended, so that a node which is drained waits for it. */
+/**
+ * Answers that the response is queued as soon as its money is set aside, and runs it. What is refused before that is refused like any other request,
+ * and nothing of it is remembered. Resolves when it has ended, so that a node which is drained waits for it.
+ */
 export async function runInBackground(
   parts: Parts,
   memory: ResponseMemory,
@@ -23,7 +26,7 @@ export async function runInBackground(
   reply: Reply,
 ): Promise<void> {
   const { principal, model, answerId, body } = request;
-  if (parts.catalog().offer(principal.group, model) === undefined) refuse('model_not_found', { model });
+  const createdAt = parts.clock.now();
   const frame = (rest: Pick<Parameters<typeof responseFrame>[1], 'status' | 'error'>): KeptResponse => ({
     id: answerId,
     status: rest.status,
@@ -31,36 +34,53 @@ export async function runInBackground(
     input: own,
     body: responseFrame({ answerId, created: Math.floor(createdAt / 1_000), publicModel: model, body }, { output: [], ...rest }),
   });
-  const createdAt = parts.clock.now();
-  const queued = frame({ status: 'queued' });
-  await memory.begin(principal.userId, queued);
-  reply.whole(200, 'application/json', JSON.stringify(queued.body));
+  let queued = false;
+  const queue = async (): Promise<void> => {
+    const response = frame({ status: 'queued' });
+    await memory.begin(principal.userId, response);
+    queued = true;
+    reply.onLeave(undefined);
+    reply.whole(200, 'application/json', JSON.stringify(response.body));
+  };
   try {
-    await deliver(parts, memory, request, own);
+    await deliver(parts, memory, request, own, reply, queue);
   } catch (error) {
+    if (!queued) throw error;
     await memory.finish(principal.userId, frame({ status: 'failed', error: failureOf(error) }));
     if (!(error instanceof Refusal)) throw error;
   }
 }
 
-async function deliver(parts: Parts, memory: ResponseMemory, request: ClientRequest, own: readonly Body[]): Promise<void> {
+async function deliver(
+  parts: Parts,
+  memory: ResponseMemory,
+  request: ClientRequest,
+  own: readonly Body[],
+  client: Reply,
+  queue: () => Promise<void>,
+): Promise<void> {
   const { userId } = request.principal;
   const socket = new Socket();
   const response = new ServerResponse(new IncomingMessage(socket));
-  const renewing = setInterval(() => {
-    void memory.renew(request.answerId, 'in_progress').then(
-      (running) => running || abandon(response, socket),
-      // The database may come back before the lease ends.
-      () => {},
-    );
-  }, renewEveryMs);
+  client.onLeave(() => abandon(response, socket));
+  let renewing: NodeJS.Timeout | undefined;
+  const begin = async (): Promise<void> => {
+    await queue();
+    renewing = setInterval(() => {
+      void memory.renew(request.answerId, 'in_progress').then(
+        (running) => running || abandon(response, socket),
+        // The database may come back before the lease ends.
+        () => {},
+      );
+    }, renewEveryMs);
+    await memory.renew(request.answerId, 'in_progress');
+  };
   const keep = async (last: Buffer): Promise<void> => {
     const kept = keptFrom(last, own);
     if (kept) await memory.finish(userId, kept);
   };
   try {
-    await memory.renew(request.answerId, 'in_progress');
-    await run(parts, { ...request, stream: false, keep }, new Reply(response, []), responsesFormat);
+    await run(parts, { ...request, stream: false, begin, keep }, new Reply(response, []), responsesFormat);
   } finally {
     clearInterval(renewing);
   }

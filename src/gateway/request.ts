@@ -62,10 +62,12 @@ export interface ClientRequest {
   readonly speak?: SpeakWish;
   /** What is known of its size beforehand. Then all that it can cost is reserved before it starts. */
   readonly sized?: Sized;
-  /** Everything in it that a model reads as text, for counting. Empty where it came as tokens. */
+  /** Everything in it that a model reads as text, for counting. Empty where it came as tokens, or is too much to be counted: then it is estimated. */
   text(): string;
   /** Id of the answer, in the form of its endpoint. */
   readonly answerId: string;
+  /** Called once, when its money is set aside and before any vendor hears of it. What it throws ends the request. */
+  readonly begin?: () => Promise<void>;
   /** Remembers the answer, of which this is the whole or the end, once it is paid for and before its last byte leaves. */
   readonly keep?: (last: Buffer) => Promise<void>;
 }

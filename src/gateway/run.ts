@@ -58,6 +58,7 @@ async function deliver(exchange: Exchange): Promise<Outcome> {
   if (request.stream) parts.watch.add(exchange);
   let settled = false;
   try {
+    if (request.begin !== undefined) await request.begin();
     const { result, receiver } = await tryChannels(exchange);
     const outcome = await conclude(exchange, result, receiver);
     settled = outcome.charged;
