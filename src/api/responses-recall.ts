@@ -8,6 +8,11 @@ const idChars = 32;
 /** What may be put before a request's own input, that included. */
 const conversationBytesMax = 64 * 1024 * 1024;
 
+/** Items that one request brings: more than any conversation has, and few enough to be remembered one by one. */
+const itemsMax = 10_000;
+/** Items that one request may refer to. */
+const referencesMax = 1_000;
+
 /** A request with all that it refers to in its place. */
 export interface Recalled {
   readonly body: Body;
@@ -20,8 +25,11 @@ export interface Recalled {
 export async function recall(memory: ResponseMemory, account: string, body: Body, bytes: Buffer): Promise<Recalled> {
   const { previous_response_id: previous } = body;
   const items = itemsOf(body['input']);
+  if (items.length > itemsMax) refuse('out_of_range', { param: 'input', expected: `of at most ${itemsMax} items`, got: items.length });
   const references = items.flatMap((item) => (isReference(item) && typeof item['id'] === 'string' ? [item['id']] : []));
   if (typeof previous !== 'string' && references.length === 0) return { body, bytes, own: items.map(named) };
+  if (references.length > referencesMax)
+    refuse('out_of_range', { param: 'input', expected: `of at most ${referencesMax} references to items`, got: references.length });
   const before = typeof previous === 'string' ? await memory.conversation(account, previous) : [];
   if (before === undefined) refuse('previous_response_not_found', { id: String(previous), param: 'previous_response_id' });
   const found = await memory.items(account, references);

@@ -162,14 +162,21 @@ function* insert(account: string, response: KeptResponse, at: number, forMs: num
   yield* index(account, response);
 }
 
+/** Items that one statement indexes. Few sizes, because each is a statement of its own. */
+const rowsAtOnce = [64, 8, 1];
+
 function* index(account: string, { id, input, body }: KeptResponse): Script<void> {
-  for (const item of [...input, ...outputOf(body)]) {
-    if (typeof item['id'] !== 'string') continue;
-    yield {
-      sql: `INSERT INTO response_item (account, id, response) VALUES ($1, $2, $3)
-        ON CONFLICT (account, id) DO UPDATE SET response=excluded.response`,
-      params: [account, item['id'], id],
-    };
+  const ids = new Set([...input, ...outputOf(body)].map((item) => item['id']).filter((one) => typeof one === 'string'));
+  const items = [...ids];
+  let from = 0;
+  for (const rows of rowsAtOnce) {
+    const places = Array.from({ length: rows }, (_, i) => `($1, $${i + 3}, $2)`).join(', ');
+    for (; items.length - from >= rows; from += rows)
+      yield {
+        sql: `INSERT INTO response_item (account, id, response) VALUES ${places}
+          ON CONFLICT (account, id) DO UPDATE SET response=excluded.response`,
+        params: [account, id, ...items.slice(from, from + rows)],
+      };
   }
 }
 
