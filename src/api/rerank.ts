@@ -12,6 +12,8 @@ const bytesPerToken = 3;
 /** A unit of search is a question and so many documents of so many tokens, the question's with them (docs.cohere.com/docs/how-does-cohere-pricing-work, 2026-08). */
 const documentsAUnit = 100;
 const tokensADocument = 500;
+/** Text beyond this is estimated, not counted (`text` of a request). */
+const countedTokensMax = 1_000_000;
 const noMedia: ReadonlyMap<string, string> = new Map();
 
 export const rerankFormat = wholeFormat((answer, quantities) =>
@@ -27,6 +29,7 @@ export function parseRerank(id: string, principal: Principal, body: Body, bytes:
   optionalBoolean(body, 'return_documents');
   // A model reads the question with each document.
   const tokens = documents.map((document) => Math.ceil((Buffer.byteLength(query) + Buffer.byteLength(document)) / bytesPerToken));
+  const textTokensMax = tokens.reduce((sum, count) => sum + count, 0);
   return {
     id,
     principal,
@@ -42,9 +45,10 @@ export function parseRerank(id: string, principal: Principal, body: Body, bytes:
     media: noMedia,
     mediaCount: 0,
     mediaBytes: 0,
-    textTokensMax: tokens.reduce((sum, count) => sum + count, 0),
+    textTokensMax,
     units: Math.ceil(tokens.reduce((sum, count) => sum + Math.ceil(count / tokensADocument), 0) / documentsAUnit),
-    text: () => documents.map((document) => `${query} ${document}`).join(' '),
+    // A question that is read two thousand times is more text than a string holds.
+    text: () => (textTokensMax > countedTokensMax ? '' : documents.map((document) => `${query} ${document}`).join(' ')),
     answerId: `rerank-${id.slice(4)}`,
   };
 }
