@@ -22,6 +22,8 @@ export const llamacpp = defineVendor({
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
       thinkTags: true,
+      // As a server of one's own, it would read addresses inside the network that it stands in.
+      readsAddresses: [],
       faults,
     }),
     completions: openaiCompletions({ faults }),

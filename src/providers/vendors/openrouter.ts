@@ -17,6 +17,9 @@ const faults: readonly FaultRule[] = [
   { status: 400, text: /token limit reached/i, kind: 'context_length' },
 ];
 
+/** Other models in place of the one that was asked for and is charged (openrouter.ai/docs/guides/routing/model-fallbacks, 2026-08): taking over is the gateway's. */
+const fallbacks = ['models', 'route'];
+
 /** openrouter.ai/docs/api/reference/errors-and-debugging, 2026-08. Codes are statuses; 403 tells of moderation. */
 export const openrouter = defineVendor({
   id: 'openrouter',
@@ -26,12 +29,13 @@ export const openrouter = defineVendor({
   readsCacheMarks: true,
   speaks: {
     chat: openaiChat({
+      drop: fallbacks.map((member) => ({ member })),
       faults,
       // `file_data` takes an address (openrouter.ai/docs/features/multimodal/pdfs, 2026-08).
       readsAddresses: ['image', 'video', 'file'],
     }),
     // openrouter.ai/docs/api/api-reference/completions, 2026-08: the prompt is a string.
-    completions: openaiCompletions({ onePrompt: true, faults }),
+    completions: openaiCompletions({ onePrompt: true, drop: fallbacks, faults }),
     embeddings: openaiEmbeddings({ faults }),
     rerank: rerank({ faults }),
     ...everyWay(openrouterImages(faults)),

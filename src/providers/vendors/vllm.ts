@@ -12,7 +12,8 @@ export const vllm = defineVendor({
   env: { apiKey: 'VLLM_API_KEY', baseUrl: 'VLLM_BASE_URL' },
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   speaks: {
-    chat: openaiChat({ thinkTags: true }),
+    // As a server of one's own, it would read addresses inside the network that it stands in.
+    chat: openaiChat({ thinkTags: true, readsAddresses: [] }),
     completions: openaiCompletions(),
     embeddings: openaiEmbeddings(),
     rerank: rerank(),
