@@ -76,5 +76,21 @@ export function parseJson(bytes: unknown, contentType: string | undefined): { re
     refuse('malformed_json', { why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON' });
   }
   if (!isObject(body)) refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });
+  refuseDoubles(body);
   return { body, bytes };
+}
+
+/** What decides what is sold, and how much of it. */
+const decisive = new Set(['model', 'stream', 'n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']);
+
+/**
+ * Some servers read names whatever their case, and the last of several (pkg.go.dev/encoding/json#Unmarshal, 2026-08): to them `Model` is the model,
+ * while we have read, priced and replaced `model`.
+ */
+function refuseDoubles(body: Body): void {
+  for (const name in body) {
+    if (/^[a-z0-9_]*$/.test(name)) continue;
+    const read = name.toUpperCase().toLowerCase();
+    if (decisive.has(read)) refuse('invalid_value', { param: name.slice(0, 64), why: `it is written '${read}'.` });
+  }
 }

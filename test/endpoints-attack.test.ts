@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { type FreshDatabase, forEachDatabase } from './databases.ts';
+import { hello, type Running, startRunning } from './support/running.ts';
+import { completion, json, type ScriptedVendor, startVendor } from './support/scripted-vendor.ts';
+
+/** A thousandth of a yuan a token. */
+const configuration = (url: string): string => `
+groups:
+  - { name: default, price_multiplier: 1.0 }
+  - { name: slow, price_multiplier: 1.0, limits: { rpm: 1 } }
+models:
+  - { id: m1, owned_by: openai, kind: chat, context: 128000, max_output: 1000, price: { input: 1000, output: 1000 } }
+  - { id: routed, owned_by: openai, kind: chat, context: 128000, max_output: 1000, price: { input: 1000, output: 1000 } }
+  - { id: reader, owned_by: openai, kind: rerank, price: { input: 1000 } }
+channels:
+  - { name: a, vendor: openai-compatible, base_url: "${url}/v1", api_key: up, groups: [default, slow], models: [m1, reader] }
+  - { name: r, vendor: openrouter, base_url: "${url}/v1", api_key: up, groups: [default], models: [routed] }
+`;
+
+async function startOn(fresh: () => Promise<FreshDatabase>, yuan = '100'): Promise<{ vendor: ScriptedVendor; running: Running }> {
+  const vendor = await startVendor();
+  return { vendor, running: await startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(vendor.url), yuan }) };
+}
+
+const responses = '/v1/responses';
+
+forEachDatabase((_name, _openFresh, fresh) => {
+  test('an id that no database holds is the id of nothing', async () => {
+    const { running } = await startOn(fresh);
+    const authorization = `Bearer ${running.key}`;
+    for (const method of ['GET', 'DELETE'])
+      expect((await fetch(`${running.url}${responses}/resp_%00a`, { method, headers: { authorization } })).status).toBe(404);
+    const previous = await running.post(responses, { model: 'm1', input: 'Hello', previous_response_id: 'resp_\0' });
+    expect(previous.status).toBe(400);
+    expect((await running.post(responses, { model: 'm1', input: [{ type: 'item_reference', id: 'a\0' }] })).status).toBe(400);
+    const named = await running.post(responses, { model: 'm1', input: [{ type: 'message', id: 'a\0', role: 'user', content: 'Hello' }] });
+    const { id } = JSON.parse(await named.text());
+    expect((await fetch(`${running.url}${responses}/${id}`, { headers: { authorization } })).status).toBe(200);
+  });
+
+  test('whatever a vendor calls its answer, the answer is charged and given', async () => {
+    const { vendor, running } = await startOn(fresh);
+    vendor.answer((_request, response) => json(response, 200, completion('Hello!', { id: 'a\0b' })));
+    expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
+    expect(await running.balance()).toBe('99.971');
+    await running.expectBooks();
+  });
+
+  test('no other model is smuggled past the one that is charged', async () => {
+    const { vendor, running } = await startOn(fresh);
+    for (const body of [
+      { Model: 'dear' },
+      { MODEL: 'dear' },
+      { N: 128 },
+      { Max_Tokens: 100_000 },
+      { 'max_to\u212aens': 100_000 },
+      { 'be\u017ft_of': 20 },
+    ]) {
+      const reply = await running.post('/v1/chat/completions', { ...hello, ...body });
+      expect(reply.status, JSON.stringify(body)).toBe(400);
+      expect(await reply.json()).toMatchObject({ error: { param: Object.keys(body)[0] } });
+    }
+    const twice =
+      '{"m\\u006fdel":"dear","x":{"model":"dear"},"model":"dear","messages":[{"role":"user","content":"\\"model\\":"}],"model":"m1"}';
+    expect((await running.post('/v1/chat/completions', twice)).status).toBe(200);
+    expect(vendor.received.map(({ text }) => text)).toEqual([
+      twice.replace(/^(.*?)"dear"(.*"dear"\},"model":)"dear"(.*)"m1"/, '$1"m1"$2"m1"$3"m1"'),
+    ]);
+    const routed = { ...hello, model: 'routed', models: ['dear/model'], route: 'fallback' };
+    expect((await running.post('/v1/chat/completions', routed)).status).toBe(200);
+    expect((await running.post('/v1/completions', { ...routed, prompt: 'Hello' })).status).toBe(200);
+    for (const { text } of vendor.received.slice(1)) expect(Object.keys(JSON.parse(text))).not.toContain('models');
+  });
+
+  test('references without end are refused before they are looked for', async () => {
+    const { running } = await startOn(fresh);
+    const input = Array.from({ length: 70_000 }, (_, i) => ({ type: 'item_reference', id: `msg_${i}` }));
+    const reply = await running.post(responses, { model: 'm1', input });
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toMatchObject({ error: { param: 'input' } });
+    const many = Array.from({ length: 9_999 }, (_, i) => ({ role: 'user', id: `msg_${i % 5_000}`, content: 'a' }));
+    expect((await running.post(responses, { model: 'm1', input: many })).status).toBe(200);
+    expect(await running.gateway.database.query('SELECT COUNT(*) AS n FROM response_item')).toEqual([{ n: 5_001n }]);
+    expect((await running.post(responses, { model: 'm1', input: [...many, ...many] })).status).toBe(400);
+  });
+
+  test('a background response that nobody can pay for is refused, and nothing of it is kept', async () => {
+    const { vendor, running } = await startOn(fresh, '0');
+    const ask = { model: 'm1', input: 'x'.repeat(100_000), background: true };
+    const reply = await running.post(responses, ask);
+    expect(reply.status).toBe(429);
+    expect(await reply.json()).toMatchObject({ error: { code: 'insufficient_quota' } });
+    const wrong = await running.post(responses, { ...ask, model: 'reader' });
+    expect(wrong.status).toBe(400);
+    expect(await running.gateway.database.query('SELECT id FROM response')).toEqual([]);
+    expect(vendor.received).toHaveLength(0);
+  });
+
+  test('nor is one beyond the limit of requests', async () => {
+    const { running } = await startOn(fresh);
+    const { secret } = await running.newKey({ group: 'slow' });
+    const ask = (): Promise<Response> =>
+      running.post(responses, { model: 'm1', input: 'Hello', background: true }, { headers: { authorization: `Bearer ${secret}` } });
+    expect((await ask()).status).toBe(200);
+    const second = await ask();
+    expect(second.status).toBe(429);
+    expect(await second.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+    expect(await running.gateway.database.query('SELECT id FROM response')).toHaveLength(1);
+  });
+
+  test('a question that is read with thousands of documents is charged, told by its vendor or not', async () => {
+    const { vendor, running } = await startOn(fresh, '1000000');
+    const ask = { model: 'reader', query: 'q '.repeat(150_000), documents: Array.from({ length: 2_048 }, () => 'a') };
+    vendor.answer((_request, response) => json(response, 200, '{"results":[{"index":0,"relevance_score":0.5}]}'));
+    const reply = await running.post('/v1/rerank', ask);
+    expect(reply.status).toBe(200);
+    const [record] = await running.usage();
+    expect(record).toMatchObject({ estimated: 1n, shortfall: 0n });
+    expect(Number(record?.['input_tokens'])).toBeGreaterThan(2_048 * 75_000);
+    await running.expectBooks();
+  });
+});
