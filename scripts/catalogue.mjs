@@ -31,6 +31,12 @@ const imageTokens = [
   [/^gemini-/, { any: 4096 }],
 ];
 
+/** Models that are asked in a way that no format here knows. */
+const unspoken = {
+  'gemini-omni-flash-preview': 'its videos are had through the interactions interface alone',
+  gen4_aleph: 'makes videos of videos',
+};
+
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error('usage: node scripts/catalogue.mjs PATH');
 const models = [];
@@ -43,7 +49,8 @@ mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, `[\n${models.map((model) => JSON.stringify(model)).join(',\n')}\n]\n`);
 process.stdout.write(`${models.length} models, ${models.filter((model) => model.doubtful).length} of doubtful source\n`);
 
-function leftOut({ price, price_reason: reason }) {
+function leftOut({ id, price, price_reason: reason }) {
+  if (unspoken[id] !== undefined) return unspoken[id];
   if (price === null) return `no price: ${reason ?? 'none known'}`;
   if (price.minimum !== undefined) return 'has a least charge of one call, which a price cannot say';
   if (price.audio_input_per_minute !== undefined) return 'bills audio by the minute beside its tokens, which a price cannot say';
