@@ -4,6 +4,7 @@ import { demoScenarios, simConfig } from './catalog.ts';
 import { scenarioOf } from './scenario.ts';
 import { soundAlone } from './sound/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
+import { paintersAlone } from './pictures/catalog.ts';
 import { videosAlone } from './video/vendors.ts';
 
 interface Written {
@@ -31,7 +32,9 @@ test('every model of the demo has a price, and a channel to its vendor in the si
         .every((yuan) => yuan > 0),
       id,
     ).toBe(kind !== 'moderation');
-  const prefixes = new Map([...vendors, ...ownFormats, ...videosAlone, ...soundAlone].map(({ vendor, prefix }) => [vendor, prefix]));
+  const prefixes = new Map(
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(({ vendor, prefix }) => [vendor, prefix]),
+  );
   for (const { vendor, base_url } of channels) expect(base_url).toBe(`http://127.0.0.1:1234${prefixes.get(vendor)}`);
 });
 

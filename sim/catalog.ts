@@ -1,5 +1,6 @@
 import { soundAlone, soundChannelLines, soundModelLines } from './sound/catalog.ts';
 import { imageChannelLines, imageModelLines } from './images/catalog.ts';
+import { painterChannelLines, painterModelLines, paintersAlone } from './pictures/catalog.ts';
 import { vectorChannelLines, vectorModelLines } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
 import { videoChannelLines, videoModelLines } from './video/catalog.ts';
@@ -149,6 +150,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ...vectorModelLines(),
     ...imageModelLines(),
     ...soundModelLines(),
+    ...painterModelLines(),
     ...videoModelLines(),
     'channels:',
     ...sold.map((vendor) =>
@@ -163,6 +165,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ...vectorChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...imageChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...soundChannelLines((vendor) => simUrl + prefixOf(vendor)),
+    ...painterChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
     ...videoChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
     ...scenarioChannels(simUrl),
     '',
@@ -199,5 +202,7 @@ function keyOf(vendor: string): string {
 }
 
 function prefixOf(vendor: string): string {
-  return [...vendors, ...ownFormats, ...videosAlone, ...soundAlone].find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
+  return (
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].find((dialect) => dialect.vendor === vendor)?.prefix ?? ''
+  );
 }

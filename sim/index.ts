@@ -11,6 +11,8 @@ import { images } from './images/index.ts';
 import { sendPicture } from './media/address.ts';
 import { soundAlone } from './sound/catalog.ts';
 import { sound } from './sound/index.ts';
+import { paintersAlone } from './pictures/catalog.ts';
+import { pictureDeskAt, pictures } from './pictures/index.ts';
 import { vectors } from './vectors/index.ts';
 import { deskAt, videos } from './video/index.ts';
 import { videosAlone } from './video/vendors.ts';
@@ -73,7 +75,8 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
   if (sendPicture(response, url)) return;
   const own = ownFormatAt(url);
   const to = route(url);
-  note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? deskAt(url)?.vendor ?? '', log);
+  note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? pictureDeskAt(url)?.vendor ?? deskAt(url)?.vendor ?? '', log);
+  if (await pictures(incoming, response, body, once)) return;
   if (await videos(incoming, response, body, once)) return;
   if (await sound(incoming, response, body, once)) return;
   if (own !== undefined) return askOwn(incoming, response, body, own, once);
@@ -98,7 +101,9 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, log: 
 
 /** Outside of all vendors: the list of them. */
 function index(response: ServerResponse, url: string): void {
-  const bases = Object.fromEntries([...vendors, ...ownFormats, ...videosAlone].map(({ vendor, prefix }) => [vendor, prefix]));
+  const bases = Object.fromEntries(
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(({ vendor, prefix }) => [vendor, prefix]),
+  );
   sendJson(response, url === '/' ? 200 : 404, JSON.stringify({ vendors: bases }));
 }
 

@@ -1,5 +1,6 @@
 import { defineVendor } from '../vendor.ts';
 import { bflImages } from '../wire/images/bfl.ts';
+import { everyWay } from '../wire/images/ways.ts';
 
 /** Black Forest Labs: api.bfl.ai/openapi.json 0.0.1, 2026-08. What one of its clusters has taken is asked for there (`api.us1.bfl.ai`). */
 export const bfl = defineVendor({
@@ -9,5 +10,5 @@ export const bfl = defineVendor({
   domains: ['.bfl.ai'],
   env: { apiKey: 'BFL_API_KEY' },
   sign: (secret) => (secret === undefined ? {} : { 'x-key': secret }),
-  speaks: { images: bflImages, image_edits: bflImages },
+  speaks: everyWay(bflImages),
 });

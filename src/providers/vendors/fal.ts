@@ -1,5 +1,6 @@
 import { defineVendor } from '../vendor.ts';
 import { falImages } from '../wire/images/fal.ts';
+import { everyWay } from '../wire/images/ways.ts';
 
 /** docs.fal.ai/documentation/model-apis/inference/queue, 2026-11: a key of two parts, and a scheme of its own. */
 export const fal = defineVendor({
@@ -8,5 +9,5 @@ export const fal = defineVendor({
   domains: ['.fal.run'],
   env: { apiKey: 'FAL_KEY' },
   sign: (secret) => (secret === undefined ? {} : { authorization: `Key ${secret}` }),
-  speaks: { images: falImages, image_edits: falImages },
+  speaks: everyWay(falImages),
 });

@@ -1,5 +1,6 @@
 import { defineVendor } from '../vendor.ts';
 import { ideogramImages } from '../wire/images/ideogram.ts';
+import { everyWay } from '../wire/images/ways.ts';
 
 /** developer.ideogram.ai, 2026-10. */
 export const ideogram = defineVendor({
@@ -7,5 +8,5 @@ export const ideogram = defineVendor({
   baseUrl: 'https://api.ideogram.ai',
   env: { apiKey: 'IDEOGRAM_API_KEY' },
   sign: (secret) => (secret === undefined ? {} : { 'api-key': secret }),
-  speaks: { images: ideogramImages, image_edits: ideogramImages },
+  speaks: everyWay(ideogramImages),
 });

@@ -6,5 +6,5 @@ export const recraft = defineVendor({
   id: 'recraft',
   baseUrl: 'https://external.api.recraft.ai/v1',
   env: { apiKey: 'RECRAFT_API_TOKEN' },
-  speaks: { images: recraftImages, image_edits: recraftEdits },
+  speaks: { images: recraftImages, image_edits: recraftEdits, image_variations: recraftEdits },
 });

@@ -1,6 +1,5 @@
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { cogView } from '../wire/images/cogview.ts';
-import { cogView } from '../wire/images/cogview.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { cogVideo } from '../wire/video/cogvideo.ts';
 import { defineVendor } from '../vendor.ts';
@@ -36,7 +35,6 @@ export const zhipu = defineVendor({
     // docs.bigmodel.cn/api-reference, 2026-08: glm-asr writes a text alone, glm-tts makes WAV.
     transcriptions: openaiTranscriptions({ writes: () => ['json', 'text'], fields: () => [], faults }),
     speech: openaiSpeech({ makes: ['wav', 'pcm'], usualVoice: 'tongtong', drop: ['instructions'], faults }),
-    images: cogView(faults),
     images: cogView(faults),
     video: cogVideo({ faults }),
   },

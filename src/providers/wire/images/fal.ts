@@ -12,6 +12,8 @@ import { nearest } from './sizes.ts';
 const byRatio = /kontext|ultra|imagen|nano-banana|gemini|grok|ideogram\/v2/;
 const manyPictures = /(?:flux-2|nano-banana|gemini|seedream|qwen-image-edit-plus|kontext\/(?:max\/)?multi|grok)/;
 const masked = /fill|inpaint/;
+/** These change pictures; what makes some of words alone is another way into the same app. */
+const changesOnly = /flux-pro\/kontext(?:\/max)?(?:\+|$)/;
 const ratios = ['1:1', '21:9', '16:9', '3:2', '4:3', '5:4', '4:5', '3:4', '2:3', '9:16', '9:21'] as const;
 const picturesAtOnce = 4;
 
@@ -41,7 +43,7 @@ function ask(call: Call): Ask {
   const [first] = images;
   const given = first && (manyPictures.test(model) ? { image_urls: images.map(dataUrl) } : { image_url: dataUrl(first) });
   const painted = mask && blackAndWhite(mask, 'white');
-  return jsonAsk(`/${model}`, {
+  return jsonAsk(`/${model}${first === undefined && changesOnly.test(model) ? '/text-to-image' : ''}`, {
     prompt,
     num_images: n,
     ...shape,

@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Problem } from '../dialect.ts';
+import { type Json, objectIn } from '../json.ts';
+import { goneAddress, pictureAddress } from '../media/address.ts';
+import { readForm } from '../media/form.ts';
+import { pictureOf } from '../media/png.ts';
+import { blankProblem } from '../own-format.ts';
+import { reply } from '../play.ts';
+import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
+import { closed, sendPage } from '../send.ts';
+import type { SimTask } from '../video/task.ts';
+import type { DeskCall, Order, Painted, PictureDesk, Question, Wish } from './desk.ts';
+import { atOnce, newPainting, paintingOf } from './task.ts';
+import { desks } from './vendors.ts';
+
+/** The vendor whose pictures a URL is about. */
+export function pictureDeskAt(url: string): PictureDesk | undefined {
+  const [path = ''] = url.split('?');
+  return desks.find(({ at }) => at.test(path));
+}
+
+/** A request that has to do with pictures of vendors that paint later, or give bytes; false when it has not. */
+export async function pictures(incoming: IncomingMessage, response: ServerResponse, body: Buffer, once: Once): Promise<boolean> {
+  const [path = '', query = ''] = (incoming.url ?? '').split('?');
+  const desk = pictureDeskAt(path);
+  if (desk === undefined) return false;
+  const { method = '', headers } = incoming;
+  const form = readForm(headers, body);
+  const raw: Json | undefined = form?.fields ?? (body.length === 0 ? {} : objectIn(body));
+  const origin = `http://${headers.host ?? '127.0.0.1'}`;
+  const call: DeskCall = {
+    method,
+    path,
+    query: new URLSearchParams(query),
+    headers,
+    raw: raw ?? {},
+    files: new Map(form?.files.map((file) => [file.name, file])),
+    origin,
+  };
+  const refuse = (kind: Problem['kind'], message?: string): true => say(response, desk, problemAt(call, kind, message));
+  const shut = desk.door(call);
+  if (shut !== undefined) return refuse(shut);
+  if (raw === undefined) return refuse('bad_request', 'the body cannot be read');
+  const taken = desk.take(call);
+  if (taken === undefined) return refuse('unknown_url');
+  if ('wish' in taken) return order(response, call, taken, desk, once);
+  if ('told' in taken) return ask(response, call, taken, desk);
+  reply(response, taken);
+  return true;
+}
+
+const problemAt = (call: DeskCall, kind: Problem['kind'], message?: string, model = ''): Problem => ({
+  ...blankProblem(call.path),
+  kind,
+  model,
+  complaint: message === undefined ? undefined : { message },
+});
+
+function say(response: ServerResponse, desk: PictureDesk, problem: Problem, retryAfterS?: number): true {
+  reply(response, desk.refuse(problem), retryAfterS);
+  return true;
+}
+
+/** Vendors whose requests name no model hear of the scenario in the prompt: `a cat [sim-500]`. */
+function scenarioIn({ named, prompt }: Wish): string {
+  const [, told] = /\[(sim-[^\]]+)\]/.exec(prompt) ?? [];
+  return told === undefined ? named : `${withoutScenarios(named)}+${told}`;
+}
+
+async function order(response: ServerResponse, call: DeskCall, taken: Order, desk: PictureDesk, once: Once): Promise<true> {
+  const named = scenarioIn(taken.wish);
+  const wish = { ...taken.wish, named };
+  const { firstByteMs, hang, page, refuse, retryAfterS, once: onlyOnce, trouble, task } = scenarioOf(named);
+  if (firstByteMs > 0) await wait(firstByteMs, undefined, { signal: closed(response) });
+  if (hang) return true;
+  if (page !== undefined) sendPage(response, page);
+  else if (refuse !== undefined && (!onlyOnce || once.first(`${named} ${wish.prompt}`)))
+    say(response, desk, problemAt(call, refuse, undefined, withoutScenarios(named)), retryAfterS);
+  else if (trouble?.kind === 'reset') response.socket?.resetAndDestroy();
+  else if ('accepted' in taken) reply(response, taken.accepted(newPainting(wish)));
+  else reply(response, taken.done(paintings(call, atOnce(wish)), { moderated: task === 'moderated' }));
+  return true;
+}
+
+/** What a task has made, or made at once. */
+function paintings({ origin }: Pick<DeskCall, 'origin'>, { wish }: SimTask): readonly Painted[] {
+  const { prompt, width, height, seconds: n, named } = wish;
+  const { lost } = scenarioOf(named);
+  const url = lost === 'gone' ? goneAddress(origin) : pictureAddress(origin, prompt, width, height);
+  const base64 = (): string =>
+    (lost === undefined ? pictureOf(prompt, width, height) : Buffer.from('<html>lost</html>')).toString('base64');
+  return Array.from({ length: n }, () => ({ url, base64, width, height }));
+}
+
+function ask(response: ServerResponse, call: DeskCall, { id, told, unknown }: Question, desk: PictureDesk): true {
+  const task = paintingOf(id);
+  if (task === undefined || task.poll === '404') reply(response, unknown);
+  else if (task.poll === '401') return say(response, desk, problemAt(call, 'wrong_key'));
+  else if (task.poll === 'html') sendPage(response, task.percent % 2 === 0 ? 200 : 502);
+  else if (task.poll !== 'hang') reply(response, told(task, paintings(call, task)));
+  return true;
+}
