@@ -1,4 +1,6 @@
+import { models } from '../../sim/catalog.ts';
 import { openaiChat } from './openai-chat.ts';
 import { sdkTable } from './table.ts';
 
-sdkTable(openaiChat);
+// One package asks every model, however short the time is.
+sdkTable(openaiChat, models);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { models, type SimModel, simConfig, type Skill } from '../../sim/catalog.ts';
 import { type Sim, startSim } from '../../sim/index.ts';
+import { ownFormats } from '../../sim/vendors.ts';
+import { long } from '../support/long.ts';
 import { openTemporaryGateway, type Temporary } from '../support/temporary.ts';
 import type { OpenSdk, Question, Sdk, Told } from './sdk.ts';
 
@@ -43,8 +45,16 @@ const columns: readonly {
   { name: 'a vendor that fails, before its answer and within', works: failAndBreak },
 ];
 
-/** Every model of the simulator's catalogue, asked through the gateway with one package. */
-export function sdkTable(open: OpenSdk): void {
+/** What a package can tell from another model: whose format is translated, whose answers they are, and what the model can do. */
+function kindOf({ vendor, ownedBy, skills }: SimModel): string {
+  const format = ownFormats.some((own) => own.vendor === vendor) ? `${vendor} ${ownedBy}` : 'chat';
+  return [format, ...skills].join(' ');
+}
+
+const oneOfEachKind = [...new Map(models.map((model) => [kindOf(model), model])).values()];
+
+/** Models of the simulator's catalogue, asked through the gateway with one package. */
+export function sdkTable(open: OpenSdk, asked: readonly SimModel[] = long ? models : oneOfEachKind): void {
   let sim: Sim;
   let temporary: Temporary;
   let sdk: Sdk;
@@ -59,7 +69,7 @@ export function sdkTable(open: OpenSdk): void {
     await sim.close();
   });
 
-  describe.each(models)('$vendor: $id', (model) => {
+  describe.each(asked)('$vendor: $id', (model) => {
     test.each(columns)('$name', async ({ needs, works }) => {
       const ask: Cell['ask'] = (question) => sdk.ask({ model: model.id, prompt: hello, ...question });
       const expectDone: Cell['expectDone'] = ({ finish, input, output }) => {
