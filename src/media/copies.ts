@@ -19,19 +19,27 @@ export class Copies {
   /** What `take` makes of the bytes, or why there are none. Throws what `take` throws of its own, and when `left` comes. */
   async pass<T>(source: FileSource, left: AbortSignal, take: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T | NotStored> {
     const { url, headers = {}, home } = source;
-    const signal = AbortSignal.any([left, AbortSignal.timeout(this.#writeMs)]);
+    const stop = new AbortController();
+    const { signal } = stop;
+    const leave = (): void => stop.abort();
+    left.addEventListener('abort', leave, { once: true });
+    const late = setTimeout(leave, this.#writeMs);
     let begun = false;
     const heard = (body: AsyncIterable<Buffer>): Promise<T> => {
       begun = true;
       return take(unbroken(body));
     };
     try {
+      left.throwIfAborted();
       return await this.#gate.pass(signal, () => this.#fetcher.open(url, { signal, headers, take: heard }, originOf(home)));
     } catch (error) {
       left.throwIfAborted();
       // From the first byte on, whatever is not the vendor's fault is the store's.
       if (begun && !(error instanceof NotHad)) throw error;
       return { why: 'unreachable', detail: error instanceof Error ? error.message : 'it could not be read' };
+    } finally {
+      clearTimeout(late);
+      left.removeEventListener('abort', leave);
     }
   }
 }

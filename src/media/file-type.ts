@@ -7,8 +7,9 @@ export const headBytes = 1024;
 /** A drawing is text, which begins with an element of that name, whatever stands before it. */
 const drawing = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*\?>\s*|<!--(?:(?!-->)[^])*-->\s*|<!doctype\s+svg\b[^>]*>\s*)*<svg[\s>]/i;
 
-/** The type of a file that begins with `head`, if it is one of that kind. */
-export function fileType(head: Buffer, kind: FileKind): string | undefined {
+/** The type of a file that begins with `bytes`, if it is one of that kind. */
+export function fileType(bytes: Buffer, kind: FileKind): string | undefined {
+  const head = bytes.subarray(0, headBytes);
   const type = drawing.test(head.toString('latin1')) ? 'image/svg+xml' : contentType(head, '');
   if (type === undefined || type.startsWith(`${kind}/`)) return type;
   // Sound alone is packed as films are.

@@ -5,14 +5,23 @@ interface Forgetful {
 
 export const expiredMax = 500;
 const everyMs = 3_600_000;
+/** A process that never gets an hour old forgets as well. */
+const firstMs = 60_000;
 
-/** Forgets what has expired, every hour; a database that is away then is asked again in the next one. */
+/** Forgets what has expired, a minute from now and then every hour; a database that is away then is asked again in the next one. */
 export function expireHourly(memories: readonly Forgetful[]): { stop(): void } {
   const expire = async (memory: Forgetful): Promise<void> => {
     while ((await memory.expire()) === expiredMax);
   };
-  const timer = setInterval(() => {
+  const expireAll = (): void => {
     for (const memory of memories) void expire(memory).catch(() => undefined);
-  }, everyMs).unref();
-  return { stop: () => clearInterval(timer) };
+  };
+  const first = setTimeout(expireAll, firstMs).unref();
+  const others = setInterval(expireAll, everyMs).unref();
+  return {
+    stop() {
+      clearTimeout(first);
+      clearInterval(others);
+    },
+  };
 }

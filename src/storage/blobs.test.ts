@@ -60,6 +60,13 @@ describe.each([
     expect(await blobs.read('file_broken', { first: 0, last: 0 })).toBeUndefined();
   });
 
+  test('has no bytes behind its end', async () => {
+    const blobs = await open();
+    await blobs.write('file_short', pieces(numbered(10)));
+    const behind = await blobs.read('file_short', { first: 5, last: 10 }).catch(() => undefined);
+    expect(behind).toBeUndefined();
+  });
+
   test('forgets, and has nothing against forgetting twice', async () => {
     const blobs = await open();
     await blobs.write('file_gone', pieces(numbered(10)));

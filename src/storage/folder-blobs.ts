@@ -46,6 +46,11 @@ class FolderBlobs implements Blobs {
       if (isMissing(error)) return undefined;
       throw error;
     }
+    // What a failing disk cut short is gone: a reader who was promised more would wait for it.
+    if ((await handle.stat()).size <= last) {
+      await handle.close();
+      return undefined;
+    }
     // The stream closes the handle, however it ends.
     return createReadStream('', { fd: handle, start: first, end: last });
   }
