@@ -2,6 +2,7 @@ import { dashscopeVideos } from './dashscope.ts';
 import type { VideoDesk } from './desk.ts';
 import { klingSecret, klingVideos } from './kling.ts';
 import { minimaxVideos } from './minimax.ts';
+import { newApiVideos, openAiVideos } from './openai.ts';
 import { runwayVideos } from './runway.ts';
 import { seedance } from './seedance.ts';
 import { geminiVideos, vertexVideos } from './veo.ts';
@@ -11,6 +12,8 @@ import { zhipuVideos } from './zhipu.ts';
 
 /** Whoever makes videos. */
 export const desks: readonly VideoDesk[] = [
+  openAiVideos,
+  newApiVideos,
   geminiVideos,
   vertexVideos,
   klingVideos,

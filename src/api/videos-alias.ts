@@ -13,7 +13,7 @@ import type { VideoImage } from '../providers/task-adapter.ts';
 import { type Body, isObject, parseJson, refuseType, requiredString } from './check.ts';
 import type { Endpoint, Visit } from './door.ts';
 import type { FileDesk } from './files.ts';
-import { once } from './idempotency.ts';
+import { onceRead } from './idempotency.ts';
 import { limitHeaders } from './limit-headers.ts';
 import { foundTask, idIn, keyIn, names, newTaskId, sendJson, unixSeconds, usualDurations } from './video.ts';
 import { checkImage, checkPrompt, checkSize } from './video-wish.ts';
@@ -26,12 +26,14 @@ const pageMax = 100;
 const mebibyte = 1024 * 1024;
 const formLimits = { fields: 32, fieldBytes: 20 * mebibyte, files: 1, fileBytes: 20 * mebibyte, bodyBytes: 32 * mebibyte };
 const imageTypes = /^image\/(?:png|jpeg|webp)$/;
-const read = new Set(['model', 'prompt', 'seconds', 'size', 'input_reference', 'input_reference[image_url]']);
+/** How forms write a member of an object. */
+const nested = (member: string): string => `input_reference[${member}]`;
+const read = new Set(['model', 'prompt', 'seconds', 'size', 'input_reference', nested('image_url'), nested('file_id')]);
 
 /** The same tasks in OpenAI's words: `/v1/videos`. */
 export function videosEndpoints(tasks: Tasks, files: Files, desk: FileDesk, submissions: Submissions): readonly Endpoint[] {
   return [
-    once(submissions, { method: 'POST', path: '/videos', handle: (visit) => create(tasks, visit) }),
+    { method: 'POST', path: '/videos', handle: (visit) => create(tasks, submissions, visit) },
     { method: 'GET', path: '/videos', handle: (visit) => list(tasks, visit) },
     { method: 'GET', path: '/videos/:id', handle: async (visit) => sendJson(visit, resource(await foundTask(tasks, visit, 'video_id'))) },
     {
@@ -50,14 +52,17 @@ export function videosEndpoints(tasks: Tasks, files: Files, desk: FileDesk, subm
   ];
 }
 
-async function create(tasks: Tasks, visit: Visit): Promise<void> {
-  const { request, reply } = visit;
+async function create(tasks: Tasks, submissions: Submissions, visit: Visit): Promise<void> {
+  const { request } = visit;
   const form = isForm(request.headers) ? await formOf(visit) : undefined;
   if (form === 'left') return;
   const body = form ?? parseJson(request.body, request.headers['content-type']).body;
-  const asked = parse(visit, body);
-  const task = await tasks.submit(asked, (pass) => limitHeaders(pass, reply));
-  sendJson(visit, resource(task, asked.wish.prompt));
+  // A form that is sent again has another boundary, and says the same.
+  await onceRead(submissions, visit, JSON.stringify(body), async (mine) => {
+    const asked = parse(mine, body);
+    const task = await tasks.submit(asked, (pass) => limitHeaders(pass, mine.reply));
+    sendJson(mine, resource(task, asked.wish.prompt));
+  });
 }
 
 /** A form's fields as the members that they stand for; a file is a data URL. */
@@ -71,8 +76,8 @@ async function formOf({ request }: Visit): Promise<Body | 'left'> {
       if (!imageTypes.test(type)) refuse('invalid_value', { param: field, why: 'it is a PNG, JPEG or WebP image.' });
       body[field] = { image_url: `data:${type};base64,${(await spool.slice(0, spool.size)).toString('base64')}` };
     }
-    const named = body['input_reference[image_url]'];
-    if (named !== undefined) body['input_reference'] = { image_url: named };
+    const named = ['image_url', 'file_id'].filter((member) => body[nested(member)] !== undefined);
+    if (named.length > 0) body['input_reference'] = Object.fromEntries(named.map((member) => [member, body[nested(member)]]));
     return body;
   } finally {
     form.discard();

@@ -1,0 +1,182 @@
+import { openai } from '../dialects/openai.ts';
+import { type Json, text } from '../json.ts';
+import type { Reply } from '../dialect.ts';
+import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
+import {
+  type DeskCall,
+  doorOf,
+  problemAt,
+  type Question,
+  type Screening,
+  secondsOf,
+  sizeOf,
+  type Submission,
+  type VideoDesk,
+} from './desk.ts';
+import { type SimTask, withdraw, taskOf } from './task.ts';
+
+type Taken = Reply | Submission | Question | Screening | undefined;
+
+const states = {
+  queued: 'queued',
+  running: 'in_progress',
+  odd: 'dreaming',
+  done: 'completed',
+  failed: 'failed',
+  moderated: 'failed',
+  cancelled: 'failed',
+} as const;
+
+/** CreateVideoJsonBody of the OpenAPI description, 2026-08-21. */
+const openAiShape: Shape = {
+  'model?': words(100),
+  prompt: words(32_000),
+  'seconds?': oneOf('4', '8', '12'),
+  'size?': oneOf('720x1280', '1280x720', '1024x1792', '1792x1024'),
+  'input_reference?': object({ 'image_url?': picture, 'file_id?': words(100) }),
+};
+
+function resource(task: SimTask): Json {
+  const { state, wish, percent, id } = task;
+  const ended = state === 'done' || state === 'failed' || state === 'moderated';
+  const error =
+    state === 'moderated'
+      ? { code: 'moderation_blocked', message: 'Your request was blocked by our moderation system.' }
+      : state === 'failed' || state === 'cancelled'
+        ? { code: 'video_generation_failed', message: 'Video generation failed.' }
+        : null;
+  return {
+    id,
+    object: 'video',
+    model: wish.named,
+    status: states[state],
+    progress: percent,
+    created_at: secondsOf(task),
+    completed_at: ended ? secondsOf(task) : null,
+    expires_at: null,
+    prompt: wish.prompt,
+    size: `${wish.width}x${wish.height}`,
+    seconds: String(wish.seconds),
+    remixed_from_video_id: null,
+    error,
+  };
+}
+
+const notFound = (id: string): Reply => ({
+  status: 404,
+  body: { error: { message: `Video with id '${id}' not found.`, type: 'invalid_request_error', param: null, code: 'not_found' } },
+});
+
+function openAiSubmission(call: DeskCall): Taken {
+  const wrong = wrongWith(call.raw, openAiShape);
+  if (wrong !== undefined) return openai.refuse(problemAt(call, 'bad_request', `Invalid value: ${wrong}.`));
+  const { raw } = call;
+  const wish = {
+    named: text(raw['model']) ?? 'sora-2',
+    prompt: text(raw['prompt']) ?? '',
+    seconds: Number(raw['seconds'] ?? 4),
+    ...sizeOf(text(raw['size']) ?? '720x1280'),
+  };
+  return { wish, accepted: (id) => ({ status: 200, body: { ...resource(fresh(id, wish)), status: 'queued', progress: 0 } }) };
+}
+
+const fresh = (id: string, wish: SimTask['wish']): SimTask =>
+  taskOf(id) ?? { id, wish, state: 'queued', percent: 0, createdMs: 0, poll: 'fine' };
+
+/** What a task may be asked below `path`, in both dialects. */
+function below(call: DeskCall, path: string, told: (task: SimTask) => Reply, unknown: (id: string) => Reply): Taken {
+  const [, id = '', content] = /^\/([^/]+)(\/content)?$/.exec(call.path.slice(path.length)) ?? [];
+  const task = taskOf(decodeURIComponent(id));
+  if (call.method === 'GET' && content !== undefined) return task?.state === 'done' ? { film: task.id } : unknown(id);
+  if (call.method === 'DELETE') {
+    if (task === undefined) return unknown(id);
+    withdraw(task);
+    return { status: 200, body: { id: task.id, object: 'video.deleted', deleted: true } };
+  }
+  return call.method === 'GET' && id !== '' ? { id: decodeURIComponent(id), told, unknown: unknown(id) } : undefined;
+}
+
+const openAiPath = '/openai/v1/videos';
+
+/** developers.openai.com/api/reference/videos, 2026-08. Its models are gone since September 2026; the format lives on. */
+export const openAiVideos: VideoDesk = {
+  vendor: 'openai',
+  at: /^\/openai\/v1\/videos(?:\/|$)/,
+  door: doorOf('Bearer'),
+  refuse: openai.refuse,
+  take(call) {
+    if (call.method === 'POST' && call.path === openAiPath) return openAiSubmission(call);
+    return below(call, openAiPath, (task) => ({ status: 200, body: resource(task) }), notFound);
+  },
+};
+
+/** TaskSubmitReq of new-api's relay/common/relay_info.go, 2026-08: what it does not know it passes by. */
+const newApiShape: Shape = {
+  model: words(100),
+  prompt: words(32_000),
+  'seconds?': words(4),
+  'duration?': either(whole(0, 3_600), words(4)),
+  'size?': words(20),
+  'image?': picture,
+  'images?': listOf(picture, 16),
+  'mode?': words(20),
+  'metadata?': (value) => (typeof value === 'object' && value !== null ? undefined : 'must be an object'),
+};
+
+const newApiPath = '/new-api/v1/videos';
+const newApiRefuse: VideoDesk['refuse'] = ({ kind, complaint, model }) => {
+  const [status, code] =
+    kind === 'missing_key' || kind === 'wrong_key'
+      ? [401, 'invalid_token']
+      : kind === 'quota'
+        ? [403, 'insufficient_user_quota']
+        : kind === 'rate'
+          ? [429, 'rate_limit']
+          : kind === 'unknown_model'
+            ? [503, 'model_not_found']
+            : kind === 'server' || kind === 'overloaded'
+              ? [500, 'do_request_failed']
+              : [400, 'invalid_request'];
+  return { status, body: { code, message: complaint?.message ?? `refused: ${kind} ${model}`, data: null } };
+};
+
+/** The same format with that server's own id, words and errors, and the address of the film beside it. */
+function newApiVideo(task: SimTask, url: string): Json {
+  const { error, ...rest } = resource(task);
+  return { ...rest, task_id: task.id, ...(error === null ? {} : { error }), ...(task.state === 'done' ? { metadata: { url } } : {}) };
+}
+
+/** github.com/QuantumNous/new-api, dto/openai_video.go and controller/task_video.go, 2026-08. */
+export const newApiVideos: VideoDesk = {
+  vendor: 'new-api',
+  at: /^\/new-api\/v1\/videos(?:\/|$)/,
+  door: doorOf('Bearer'),
+  refuse: newApiRefuse,
+  take(call) {
+    const unknown: Reply = { status: 400, body: { code: 'task_not_exist', message: 'task_not_exist', data: null } };
+    if (call.method !== 'POST' || call.path !== newApiPath) {
+      const asked = below(
+        call,
+        newApiPath,
+        (task) => ({ status: 200, body: resource(task) }),
+        () => unknown,
+      );
+      if (asked === undefined || !('told' in asked)) return asked;
+      return { ...asked, told: (task, url) => ({ status: 200, body: newApiVideo(task, url) }) };
+    }
+    const known = Object.fromEntries(
+      Object.entries(call.raw).filter(([name]) => newApiShape[name] !== undefined || newApiShape[`${name}?`] !== undefined),
+    );
+    const wrong = wrongWith(known, newApiShape);
+    if (wrong !== undefined) return newApiRefuse(problemAt(call, 'bad_request', wrong));
+    const { raw } = call;
+    const size = sizeOf(text(raw['size']) ?? '1280x720');
+    const wish = {
+      named: text(raw['model']) ?? '',
+      prompt: text(raw['prompt']) ?? '',
+      seconds: Number(raw['seconds'] ?? raw['duration'] ?? 4),
+      ...size,
+    };
+    return { wish, accepted: (id) => ({ status: 200, body: { ...newApiVideo(fresh(id, wish), ''), status: 'queued', progress: 0 } }) };
+  },
+};
