@@ -146,7 +146,8 @@ onSqlite((_, __, fresh) => {
           { vendor, upstream: `${upstream}+sim-task-${trouble}` },
           { vendor: 'bfl', upstream: 'flux-2-max' },
         ]);
-        expect((await asked(running)).status).toBeGreaterThanOrEqual(500);
+        const { status, error } = await asked(running);
+        expect([status, error?.code]).toEqual(trouble === 'failed' ? [500, 'generation_failed'] : [503, null]);
         expect(submissions()).toBe(1);
         expect(await running.balance()).toBe('100.00');
         await running.expectBooks();

@@ -21,4 +21,6 @@ export interface Fault {
   readonly param?: string;
   /** How long the vendor asked us to stay away. */
   readonly retryAfterMs?: number;
+  /** Said of work that the vendor had taken: nothing will come of it. */
+  readonly ended?: true;
 }

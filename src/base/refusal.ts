@@ -141,6 +141,12 @@ export const refusals = {
     code: 'server_error',
     message: 'The server had an error while processing your request. Sorry about that! (request id: {id})',
   },
+  generation_failed: {
+    status: 500,
+    type: 'server_error',
+    code: 'generation_failed',
+    message: 'The model has tried, and failed. Change the prompt and try again. (request id: {id})',
+  },
   unavailable: {
     status: 503,
     type: 'service_unavailable_error',

@@ -14,6 +14,7 @@ export function refusalFor(fault: Fault, requestId: string, retryAfterMs: number
   if (fault.kind === 'bad_request') return refusal('vendor_bad_request', values);
   if (fault.kind === 'context_length') return refusal('context_length_exceeded', { param: 'messages', ...values });
   if (fault.kind === 'content_policy') return refusal('content_policy_violation', values);
+  if (fault.ended === true && fault.kind === 'server_error') return refusal('generation_failed', { id: requestId });
   return unavailable(whatHappened[fault.kind] ?? 'the model cannot be reached', requestId, retryAfterMs ?? fault.retryAfterMs);
 }
 

@@ -106,7 +106,7 @@ export interface Later {
 }
 
 /** `gone`: the vendor knows nothing of what it took, which is believed of nobody at first (`limits.later.goneAfterMs`). */
-export type LaterFault = Fault & { readonly ended?: true; readonly gone?: true };
+export type LaterFault = Fault & { readonly gone?: true };
 
 /** What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by this. */
 export interface StreamMeter {

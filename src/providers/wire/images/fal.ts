@@ -30,7 +30,10 @@ const known = {
 } as const;
 
 /** docs.fal.ai/documentation/model-apis/errors, 2026-11: 422 lists what is wrong, each with its type. */
-const { fault, polled } = faultsOf([{ status: 422, code: /content_policy_violation/, kind: 'content_policy' }]);
+const { fault, polled } = faultsOf([
+  { status: 403, text: /exhausted balance/i, kind: 'quota' },
+  { status: 422, code: /content_policy_violation/, kind: 'content_policy' },
+]);
 
 /** Any model of fal's queue: submitted, asked for its state, then for its answer. */
 export const falImages: PictureAdapter = { ask, parts: (call) => partsOf(call, picturesAtOnce), misfit, read: accepted, fault: refused };

@@ -32,7 +32,7 @@ export function made(call: Call, pictures: readonly Picture[], upstreamId?: stri
 /** What the vendor did not like. `what` is its reason, if it told one. */
 export const moderated = (what: string | undefined): LaterFault => ({
   kind: 'content_policy',
-  message: `The vendor's safety system has rejected this request.${what === undefined || what === '' ? '' : ` ${what}`}`,
+  message: `The safety system has rejected this request.${what === undefined || what === '' ? '' : ` ${what}`}`,
   ended: true,
 });
 
