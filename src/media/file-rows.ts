@@ -20,22 +20,26 @@ export function* claim(file: StoredFile, { filesMax, bytesMax }: FileLimits): Sc
   return true;
 }
 
-/** The file is there, as long as it is. `claimed`: the bytes that there is room for already. Throws when the row was given up meanwhile. */
+/**
+ * The file is there; false, and it is not, when the account has no room for what it turned out to be. `claimed`: the bytes that there is room for
+ * already. Throws when the row was given up meanwhile.
+ */
 export function* finish(file: StoredFile, claimed: number, { bytesMax }: FileLimits): Script<boolean> {
   const { id, account, bytes, expiresAt } = file;
-  if (bytes > claimed) {
-    const room = yield {
-      sql: 'UPDATE file_account SET bytes=bytes+$2 WHERE account=$1 AND bytes+$2<=$3 RETURNING account',
-      params: [account, bytes - claimed, bytesMax],
-    };
-    if (room.length === 0) return false;
-  }
+  // The file's row before the account's, as everywhere: two that take both never wait for each other.
   const kept = yield {
     sql: 'UPDATE file SET stored=1, bytes=$2, expires_at=$3 WHERE id=$1 AND stored=0 RETURNING id',
     params: [id, bytes, expiresAt],
   };
   if (kept.length === 0) throw new Error('a file took longer to write than it was waited for');
-  return true;
+  if (bytes === claimed) return true;
+  const room = yield {
+    sql: 'UPDATE file_account SET bytes=bytes+$2 WHERE account=$1 AND bytes+$2<=$3 RETURNING account',
+    params: [account, bytes - claimed, bytesMax],
+  };
+  if (room.length > 0) return true;
+  yield { sql: 'UPDATE file SET stored=0, bytes=$2 WHERE id=$1', params: [id, claimed] };
+  return false;
 }
 
 /** Forgets the row; false when somebody else has. */

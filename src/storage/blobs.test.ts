@@ -60,6 +60,19 @@ describe.each([
     expect(await blobs.read('file_broken', { first: 0, last: 0 })).toBeUndefined();
   });
 
+  test('bears readers who want no more', async () => {
+    const blobs = await open();
+    await blobs.write('file_left', pieces(numbered(3_000_000)));
+    const range = { first: 0, last: 2_999_999 };
+    const unread = await blobs.read('file_left', range);
+    unread?.destroy();
+    const begun = await blobs.read('file_left', range);
+    await begun?.iterator().next();
+    begun?.destroy();
+    await expect.poll(() => [unread?.closed, begun?.closed]).toEqual([true, true]);
+    expect((await bytesOf(blobs, 'file_left', 0, 2_999_999))?.length).toBe(3_000_000);
+  });
+
   test('has no bytes behind its end', async () => {
     const blobs = await open();
     await blobs.write('file_short', pieces(numbered(10)));
