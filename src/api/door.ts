@@ -9,8 +9,10 @@ import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { collectBody, tellsLength } from '../http/body.ts';
 import { Reply } from '../http/reply.ts';
 import { chatConvention, type Convention } from './convention.ts';
+import { cors, exposed, preflight } from './cors.ts';
 import { sendRefusal, statusOf } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
+import { bodyRefusal, limitRefusal, masked } from './turned-away.ts';
 
 /** What the door logs of a request that never became an exchange, and of bugs. */
 export interface DoorLog {
@@ -53,22 +55,6 @@ export interface Endpoint {
   readonly body?: 'stream';
   readonly handle: (visit: Visit) => void | Promise<void>;
 }
-
-const cors = ['access-control-allow-origin', '*'];
-/** What a page may read of an answer: said to browsers, who are known by their Origin, and not to every server that asks. */
-const exposed = [
-  ...cors,
-  'access-control-expose-headers',
-  'x-request-id, request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens, idempotent-replayed',
-];
-const preflight = [
-  'access-control-allow-methods',
-  'GET, POST, DELETE, OPTIONS',
-  'access-control-allow-headers',
-  '*, Authorization',
-  'access-control-max-age',
-  '86400',
-];
 
 /** The door, once open. */
 export interface OpenDoor {
@@ -297,26 +283,6 @@ class Door implements OpenDoor {
 const nothing = (): void => {};
 
 const pathOf = ({ url }: Pick<Asked, 'url'>): string => url.split('?', 1)[0] ?? url;
-
-function limitRefusal({ overrun, requested }: LimitReached): Refusal {
-  const seconds = Math.max(1, Math.ceil(overrun.retryAfterMs / 1_000));
-  const name = { requests: 'rate_limit_requests', tokens: 'rate_limit_tokens', concurrency: 'rate_limit_concurrency' } as const;
-  return refusal(name[overrun.over], { limit: overrun.limit, requested, seconds }, overrun.retryAfterMs);
-}
-
-function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refusal('request_too_large', { limit });
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
-    return refusal('malformed_json', { why: 'its length is not what content-length says.' });
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type', { got: 'none', expected: 'application/json' });
-  return undefined;
-}
-
-/** Enough of a wrong key to recognise it, too little to use it. */
-function masked(secret: string): string {
-  return secret.length < 12 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;
-}
 
 /** Whether a path is that of a route, whose `:name` stands for one segment and `*` for all that follow. */
 function matches(route: string, path: string): boolean {
