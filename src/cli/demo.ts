@@ -25,7 +25,9 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
   const context = { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() };
   const configuration = orFail(await readConfiguration(simConfig(simulator.url), context), 'the demo');
   // An operator's database is no place for a demo's users, nor his bucket for what they make.
-  const gateway = await openGateway(await gatewayOptions({ ...options, data: folder }, configuration, { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined }));
+  const gateway = await openGateway(
+    await gatewayOptions({ ...options, data: folder }, configuration, { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined }),
+  );
   stopOnSignal(gateway, async () => {
     await simulator.close();
     if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
