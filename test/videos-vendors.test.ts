@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
+import { simServiceAccount } from '../sim/google/token.ts';
 import { startSim } from '../sim/index.ts';
+import type { TaskLimits } from '../src/gateway/tasks/limits.ts';
 import { sqliteUrl } from './databases.ts';
 import { onTestFinished } from 'vitest';
 import { type Running, startRunning } from './support/running.ts';
@@ -16,11 +18,11 @@ interface Studio extends Running {
 }
 
 /** A gateway whose every channel leads to the simulator; `scenario`: how its tasks go. */
-async function studio(scenario = ''): Promise<Studio> {
+async function studio(scenario = '', limits: Partial<TaskLimits> = {}): Promise<Studio> {
   const sim = await startSim();
   onTestFinished(() => sim.close());
   const configuration = simConfig(sim.url).replaceAll(/(name: "sim-[^"]+-[^"]+".*upstream: "[^"]+)"/g, `$1${scenario && `+${scenario}`}"`);
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, taskLimits: quick, yuan: '200' });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, taskLimits: { ...quick, ...limits }, yuan: '200' });
   return { ...running, sim };
 }
 
@@ -139,6 +141,16 @@ describe('of every vendor', () => {
     60_000,
   );
 
+  test('what does not end in its time is stopped where it can be, and costs nothing', async () => {
+    const running = await studio('sim-task-stuck', { ageMs: 1_500 });
+    const ids = await Promise.all(each.map(([model, wish]) => submitted(running, { model, ...wish })));
+    for (const id of ids) expect(await ended(running, id)).toMatchObject({ status: 'failed', error: 'Task timed out and was cancelled.' });
+    const stops = running.sim.requests.filter(({ method, path: at }) => method === 'DELETE' || at.endsWith('/cancel'));
+    expect(new Set(stops.map(({ vendor }) => vendor))).toEqual(new Set(['qwen', 'volcengine', 'runway', 'vidu']));
+    expect(await running.balance()).toBe('200.00');
+    await running.expectBooks();
+  }, 60_000);
+
   test('an empty account or a refused key of ours is no fault of the client', async () => {
     for (const scenario of ['sim-402', 'sim-401', 'sim-429', 'sim-503']) {
       const running = await studio(scenario);
@@ -157,6 +169,18 @@ describe('of every vendor', () => {
       expect(response.status, `${model} ${await response.clone().text()}`).toBe(400);
     }
   }, 60_000);
+});
+
+test('a service account’s token is shown to Vertex at every question', async () => {
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  const configuration = `
+groups: [{ name: default, price_multiplier: 1.0 }]
+models: [{ id: veo, owned_by: google, kind: video, durations: [4], price: { second: 1 } }]
+channels: [{ name: v, vendor: vertex, base_url: "${sim.url}/vertex/v1", api_key: ${JSON.stringify(simServiceAccount(sim.url))}, groups: [default], models: [{ id: veo, upstream: veo-3.1-generate-001 }] }]`;
+  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, taskLimits: quick });
+  expect(await ended(running, await submitted(running, { model: 'veo', duration: 4 }))).toMatchObject({ status: 'completed' });
+  expect(await running.balance()).toBe('96.00');
 });
 
 test('a length that no channel makes is refused with those that are made', async () => {

@@ -59,6 +59,13 @@ function modeOf(call: VideoCall): 'std' | 'pro' {
   return audio === true && call.upstreamModel.startsWith('kling-v2-6') ? 'pro' : 'std';
 }
 
+/** By its mode, which is how Kling sells, or by what the mode makes. */
+function variants(call: VideoCall): readonly string[] {
+  const mode = modeOf(call);
+  const names = [mode, mode === 'pro' ? '1080p' : '720p'];
+  return call.wish.audio === true ? [...names.map((name) => `${name}+audio`), ...names] : names;
+}
+
 /** The base64 without what stands before it. */
 const written = (url: string | undefined): string | undefined => (url === undefined ? undefined : (dataParts(url)?.base64 ?? url));
 
@@ -104,7 +111,7 @@ function polled(reply: Buffer): Progress | Fault {
 /** A task is asked for where it was submitted: its id is written behind the name of that place. */
 export const klingVideo: TaskAdapter = {
   misfit,
-  variants: (call) => (call.wish.audio === true ? [`${modeOf(call)}+audio`, modeOf(call)] : [modeOf(call)]),
+  variants,
   submit,
   submitted(reply, { wish }) {
     const data = dataIn(reply);

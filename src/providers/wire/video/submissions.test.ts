@@ -68,7 +68,7 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
       external_task_id: 'video_1',
       aspect_ratio: '1:1',
     },
-    ['std+audio', 'std'],
+    ['std+audio', '720p+audio', 'std', '720p'],
   ],
   [
     'kling',
@@ -85,7 +85,7 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
       image: 'iVBORw0KGgo=',
       image_tail: last.url,
     },
-    ['pro+audio', 'pro'],
+    ['pro+audio', '1080p+audio', 'pro', '1080p'],
   ],
   [
     'minimax',
