@@ -158,3 +158,26 @@ test('a balance that does not suffice is told before a vendor is asked; what oth
   expect(await running.balance()).toBe('1.00');
   await running.expectBooks();
 });
+
+test('a task can be asked for within 24 hours, by whoever made it, with an empty account too', async () => {
+  const vendor = await startFilmVendor();
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: films(vendor.url),
+    yuan: '7',
+    taskLimits: quickTasks,
+  });
+  const { id } = await submitted(running);
+  await ended(running, id);
+  expect(await running.balance()).toBe('0.00');
+  expect((await get(running, `${path}/${id}`)).status).toBe(200);
+  expect((await get(running, `${path}/${id}`, 'sk-wrong')).status).toBe(401);
+  expect((await get(running, `${path}/video_nobody`)).status).toBe(404);
+  await running.gateway.database.query('UPDATE task SET created_at=created_at-86400000');
+  const late = await get(running, `${path}/${id}`);
+  expect([late.status, await late.json()]).toEqual([
+    404,
+    { error: { message: expect.stringContaining(id), type: 'invalid_request_error', param: 'task_id', code: 'task_not_found' } },
+  ]);
+  expect((await running.post(`${path}/${id}`, {})).status).toBe(405);
+});
