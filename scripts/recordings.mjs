@@ -18,6 +18,8 @@ const endpoints = {
   completion: 'text completions',
   embedding: 'vectors',
   count_tokens: 'counts of tokens',
+  audio: 'recordings, written down',
+  tts: 'texts, read aloud',
 };
 const exceptionsShareMax = 0.01;
 

@@ -14,6 +14,8 @@ export interface Recording {
   readonly streamed: boolean;
   /** The client's request, where it was recorded. */
   readonly request: Readonly<Record<string, unknown>> | undefined;
+  /** The same as it was sent, with its type: forms are no JSON. */
+  readonly sent: { readonly type: string; readonly bytes: Buffer };
   /** Where it went: some formats name the model in it. */
   readonly url: string;
 }
@@ -29,7 +31,12 @@ interface Row {
   readonly n?: number;
   readonly vendor: string;
   readonly endpoint: string;
-  readonly request?: { readonly text?: string; readonly url?: string };
+  readonly request?: {
+    readonly text?: string;
+    readonly base64?: string;
+    readonly url?: string;
+    readonly headers?: Record<string, unknown>;
+  };
   readonly response?: {
     readonly status?: number;
     readonly headers?: Record<string, unknown>;
@@ -52,6 +59,8 @@ function parsed(text: string | undefined): Record<string, unknown> | undefined {
   }
 }
 
+const bytesOf = ({ text, base64 }: { readonly text?: string; readonly base64?: string } = {}): Buffer =>
+  base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');
 function recordingOf({ response, ...row }: Row): Recording {
   const reply = response?.base64 === undefined ? Buffer.from(response?.text ?? '') : Buffer.from(response.base64, 'base64');
   const headers = Object.fromEntries(Object.entries(response?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]));
@@ -67,6 +76,7 @@ function recordingOf({ response, ...row }: Row): Recording {
     reply,
     streamed,
     request: parsed(request?.text),
+    sent: { type: String(request?.headers?.['content-type'] ?? ''), bytes: bytesOf(request) },
     url: request?.url ?? '',
   };
 }

@@ -22,7 +22,7 @@ const openAi: Listener = {
     'file model language languages keywords prompt response_format temperature include[] timestamp_granularities[] stream chunking_strategy known_speaker_names[] known_speaker_references[]',
   ),
   formats: (model) =>
-    /diarize/.test(model) ? names('json text diarized_json') : /^gpt-/.test(model) ? names('json text') : whisperFormats,
+    /diarize/.test(model) ? names('json text diarized_json') : model.startsWith('gpt-') ? names('json text') : whisperFormats,
   streams: (model) => model.startsWith('gpt-'),
   usage: 'seconds or tokens',
 };

@@ -12,7 +12,7 @@ import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import { unavailableRetryMs } from './reserve.ts';
 import { countedAnswer, countedStream, type Ending, outputTokens, settle } from './settle.ts';
 import { remember } from './signatures.ts';
-import { soundOf, withMeasured } from './sound.ts';
+import { heardOf, withMeasured } from './sound.ts';
 
 /** Charges for what the attempts came to, and ends the answer of which something was delivered. What is refused is left to the caller. */
 export async function conclude(exchange: Exchange, { result, receiver }: Tried): Promise<Outcome> {
@@ -86,7 +86,7 @@ async function countedMeter(
 ): Promise<Pick<Ending, 'quantities' | 'estimated'>> {
   const { image, sized } = exchange.request;
   if (image !== undefined) return paintedStream(exchange, meter, status);
-  const told = sized === undefined ? meter.quantities : soundOf(exchange, meter, status);
+  const told = sized === undefined ? meter.quantities : heardOf(exchange, meter, status);
   return { quantities: told ?? (await countedStream(exchange, meter)), estimated: told === undefined };
 }
 

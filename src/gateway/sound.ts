@@ -12,7 +12,7 @@ export function withMeasured({ request, admitted }: Exchange, told: Quantities |
 }
 
 /** The same for a stream: of a text that was not read to its end, what was heard is charged. */
-export function soundOf(exchange: Exchange, meter: StreamMeter, status: EndStatus): Quantities | undefined {
+export function heardOf(exchange: Exchange, meter: StreamMeter, status: EndStatus): Quantities | undefined {
   const { characters } = exchange.request.speak ?? {};
   const whole = status === 'ok' || meter.finished;
   if (characters === undefined || whole) return withMeasured(exchange, meter.quantities);
