@@ -3,7 +3,7 @@ import type { AcceptedTask, VideoCall, VideoWish } from '../../task-adapter.ts';
 import { openAiVideos } from './openai-videos.ts';
 
 const strict = openAiVideos();
-const common = openAiVideos({ ownWords: true });
+const wordy = openAiVideos({ ownWords: true });
 const task: AcceptedTask = { upstreamId: 'video_1/x', upstreamModel: 'sora-2', seconds: 8 };
 const none = {
   negativePrompt: undefined,
@@ -35,19 +35,19 @@ describe('a submission', () => {
 
   it('says to servers of more words what the format has none for', () => {
     const more = { negativePrompt: 'rain', audio: true, seed: 7, images: [first], more: { style: 'noir', metadata: { a: 1 } } };
-    expect(bodyOf(common.submit(call(more)))).toEqual({
+    expect(bodyOf(wordy.submit(call(more)))).toEqual({
       ...{ model: 'sora-2', prompt: 'A fox', seconds: '8', duration: 8, style: 'noir', image: first.url, images: [first.url] },
       metadata: { a: 1, negative_prompt: 'rain', generate_audio: true, seed: 7 },
     });
   });
 
   it('never lets a member of the client’s stand for the model', () => {
-    expect(bodyOf(common.submit(call({ more: { model: 'other', prompt: 'other' } })))).toMatchObject({ model: 'sora-2', prompt: 'A fox' });
+    expect(bodyOf(wordy.submit(call({ more: { model: 'other', prompt: 'other' } })))).toMatchObject({ model: 'sora-2', prompt: 'A fox' });
   });
 
   it('takes one picture, to begin with, where the format has no more', () => {
     expect(strict.misfit?.(call({ images: [first, { role: 'last', url: first.url }] }))?.param).toBe('image');
-    expect(common.misfit?.(call({ images: [first, { role: 'last', url: first.url }] }))).toBeUndefined();
+    expect(wordy.misfit?.(call({ images: [first, { role: 'last', url: first.url }] }))).toBeUndefined();
   });
 
   it.each([
@@ -139,6 +139,6 @@ describe('a poll', () => {
 
 it('prices are found by size, length, sound and resolution', () => {
   expect(strict.variants(call({ size: '1024x1792', audio: true }))).toEqual(['1024x1792', '1024p/8', '1024p+audio', '1024p']);
-  expect(common.variants(call({ resolution: '1080p' }))).toEqual(['1080p/8', '1080p']);
-  expect(common.variants(call())).toEqual(['720p/8', '720p']);
+  expect(wordy.variants(call({ resolution: '1080p' }))).toEqual(['1080p/8', '1080p']);
+  expect(wordy.variants(call())).toEqual(['720p/8', '720p']);
 });
