@@ -3,7 +3,7 @@ import type { Fault } from '../../../base/fault.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { Answer, Ask, Call, Picture, PictureAdapter } from '../../adapter.ts';
 import { type ImageSize, type ImageWish, sizeText, wishOf } from '../../image-wish.ts';
-import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../json.ts';
+import { countOf, isObject, type JsonObject, listOf, numberOf, objectOf, parse, textOf } from '../json.ts';
 import { faultOf, faultWithin, protocolFault } from '../openai-chat-fault.ts';
 import type { FaultRule, Quirks } from '../openai-chat-quirks.ts';
 import { formAsk } from './form.ts';
@@ -134,7 +134,7 @@ function read(reply: Buffer, call: Call, quirks: ImagesQuirks): Answer | Fault {
   if (!('body' in answer)) return answer;
   const { data: _, images: __, id: ___, ...more } = body;
   // Some tell no time, or 0.
-  const created = countOf(more['created']) || call.created;
+  const created = numberOf(more['created']) || call.created;
   return { ...answer, quantities: imageUsage(body['usage']), body: Buffer.from(JSON.stringify({ ...withoutCost(more), created })) };
 }
 
