@@ -40,7 +40,9 @@ const unspoken = {
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error('usage: node scripts/catalogue.mjs PATH');
 const models = [];
-for (const row of JSON.parse(readFileSync(path, 'utf8'))) {
+/** Models that the list does not have. */
+const more = JSON.parse(readFileSync(new URL('catalogue-more.json', import.meta.url), 'utf8'));
+for (const row of [...JSON.parse(readFileSync(path, 'utf8')), ...more]) {
   const why = leftOut(row);
   if (why === undefined) models.push(reshape(row));
   else process.stdout.write(`left out: ${row.vendor} ${row.id}: ${why}\n`);
@@ -111,10 +113,16 @@ function vendorName(name) {
 function reshapePrice({ kind, price, note = '' }) {
   const { rates, measure } = ratesOf(kind, price, note);
   // On token-priced images `by` is the vendor's estimate of one image, not a second charge.
-  const by = price.by !== undefined && measure !== undefined ? { measure, rates: texts(price.by) } : undefined;
+  const by = price.by !== undefined && measure !== undefined ? { measure, rates: texts(bySize(kind, price.by)) } : undefined;
   const tiers = price.tiers?.map(({ above_input_tokens: above, ...parts }) => ({ above_input_tokens: above, rates: tokenRates(parts) }));
   const later = price.then === undefined ? undefined : { until: price.valid_until, after: tokenRates(price.then) };
   return { currency: price.currency, rates, tiers, by, ...later };
+}
+
+/** Of pictures, a resolution is the sizes that a client names. */
+function bySize(kind, by) {
+  if (kind !== 'image' || by['1080p'] === undefined) return by;
+  return Object.fromEntries(['1920x1080', '1080x1920', '1440x1080', '1080x1440'].map((size) => [size, by['1080p']]));
 }
 
 /** The price by our measures, and the one that `by` varies. */

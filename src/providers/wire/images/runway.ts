@@ -9,20 +9,20 @@ import { nearest } from './sizes.ts';
 /** Sent with each request: the date decides how it is read (docs.dev.runwayml.com/api, 2026-08). */
 const version = { 'x-runway-version': '2024-11-06' } as const;
 
-/** docs.dev.runwayml.com/api, text_to_image, 2026-08: shapes of a picture, told as its sides. Those of 720p cost less. */
+/** docs.dev.runwayml.com/api, text_to_image, 2026-08: shapes of a picture, told as its sides. Those of 720p cost less, and come first: the dearer ones are for who names them. */
 const ratios = [
   '1024:1024',
-  '1920:1080',
-  '1080:1920',
-  '1440:1080',
-  '1080:1440',
   '1360:768',
-  '720:720',
   '1280:720',
   '720:1280',
   '960:720',
   '720:960',
+  '720:720',
   '1680:720',
+  '1920:1080',
+  '1080:1920',
+  '1440:1080',
+  '1080:1440',
 ] as const;
 const referencesMax = 3;
 
