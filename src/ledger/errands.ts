@@ -63,3 +63,23 @@ export class Errands {
     }
   }
 }
+
+/** Nothing of this process is taken any more, once it is done. */
+export function fence(errands: Errands, id: string): void {
+  errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
+}
+
+/** Resolves when the process is fenced and whatever it held has been given back, some floats at a time. */
+export async function fenceAndSweep(errands: Errands, id: string, floatsMax: number): Promise<void> {
+  fence(errands, id);
+  const sweepSome = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      errands.add({
+        procedure: 'till.sweep',
+        input: () => ({ id, floatsMax }),
+        done: (isSwept) => resolve(isSwept === true),
+        refused: () => resolve(true),
+      });
+    });
+  while (!(await sweepSome())) continue;
+}

@@ -5,7 +5,7 @@ import { type Random, systemRandom } from '../base/random.ts';
 import { pause, systemTimers, type Timers } from '../base/timers.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
 import type { Charge, RecordTable, Reservation, ReserveAsk, ReserveRefusal, Settled, Till } from './contract.ts';
-import { Errands } from './errands.ts';
+import { Errands, fence, fenceAndSweep } from './errands.ts';
 import type { Float } from './float.ts';
 import { Floats } from './floats.ts';
 import { isFinal, retryMs } from './known.ts';
@@ -185,22 +185,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#pipeline.stop();
     this.#process = undefined;
     this.#forget();
-    this.#errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
-    let isSwept = false;
-    while (!isSwept) {
-      await new Promise<void>((resolve) => {
-        const done = (reply: unknown): void => {
-          isSwept = reply === true;
-          resolve();
-        };
-        this.#errands.add({
-          procedure: 'till.sweep',
-          input: () => ({ id, floatsMax: this.#settings.sweepFloatsMax }),
-          done,
-          refused: () => done(true),
-        });
-      });
-    }
+    await fenceAndSweep(this.#errands, id, this.#settings.sweepFloatsMax);
   }
 
   // What reservations ask for.
@@ -308,7 +293,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#process = undefined;
     this.#forget();
     // Nobody else has fenced it, and a copy of a batch may still be on its way.
-    if (how !== 'fenced') this.#errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
+    if (how !== 'fenced') fence(this.#errands, id);
     if (how === 'behind') this.#settling.again(this.#recent.all());
     if (!this.#closed) void this.#begin(false);
   }
