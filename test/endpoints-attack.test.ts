@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { setKeyStatus } from '../src/accounts/keys.ts';
 import { type FreshDatabase, forEachDatabase } from './databases.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
 import { completion, json, type ScriptedVendor, startVendor } from './support/scripted-vendor.ts';
@@ -70,6 +73,35 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await running.post('/v1/chat/completions', routed)).status).toBe(200);
     expect((await running.post('/v1/completions', { ...routed, prompt: 'Hello' })).status).toBe(200);
     for (const { text } of vendor.received.slice(1)) expect(Object.keys(JSON.parse(text))).not.toContain('models');
+  });
+
+  test('a key that is deleted while a request of it is still being sent opens nothing', async () => {
+    const { vendor, running } = await startOn(fresh);
+    const { id, secret } = await running.newKey();
+    const body = JSON.stringify(hello);
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\n`;
+    const framings = [
+      { before: `content-length: ${body.length}\r\n\r\n`, after: '' },
+      { before: `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`, after: '\r\n0\r\n\r\n' },
+    ];
+    const begun = framings.map(({ before, after }) => {
+      const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      let said = '';
+      socket.on('data', (piece) => {
+        said += piece.toString();
+      });
+      socket.write(head + before + body.slice(0, 10));
+      return { end: () => socket.write(body.slice(10) + after), said: () => said };
+    });
+    await wait(300);
+    await running.gateway.database.transact(() => setKeyStatus(id, 'deleted'));
+    await wait(1_500);
+    for (const { end, said } of begun) {
+      end();
+      await expect.poll(said).toContain('HTTP/1.1 401');
+    }
+    expect(vendor.received).toHaveLength(0);
   });
 
   test('references without end are refused before they are looked for', async () => {

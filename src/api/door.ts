@@ -34,6 +34,8 @@ export interface Asked {
 /** Somebody at the door: who it is, is not known yet. */
 interface Arrival {
   readonly id: string;
+  /** Wall clock, ms. */
+  readonly at: number;
   readonly request: Pick<Asked, 'method' | 'url' | 'headers'>;
   readonly reply: Reply;
   readonly convention: Convention;
@@ -145,10 +147,9 @@ class Door implements OpenDoor {
     if (streamed === undefined && !tellsLength(request, this.#bodyBytesMax)) return false;
     const arrival = this.#arrive({ method, url, headers }, response, convention);
     this.#identify(arrival, nothing, (principal) => {
-      const { id, reply } = arrival;
-      const enter = (body: unknown): void => {
-        void this.#visit({ id, principal, request: { method, url, headers, body, params: undefined }, reply, convention }, handle);
-      };
+      const { id, at, reply } = arrival;
+      const enter = (body: unknown): void =>
+        this.#admit({ id, at, principal, request: { method, url, headers, body, params: undefined }, reply, convention }, handle);
       if (streamed === undefined) collectBody(request, enter);
       else enter(request);
     });
@@ -156,11 +157,12 @@ class Door implements OpenDoor {
   }
 
   #arrive(request: Arrival['request'], response: ServerResponse, convention: Convention): Arrival {
-    const id = requestId(this.#parts.clock.now());
+    const at = this.#parts.clock.now();
+    const id = requestId(at);
     const origin = request.headers.origin === undefined ? cors : exposed;
     const reply = new Reply(response, [...origin, 'x-request-id', id]);
     if (convention.idHeader !== undefined) reply.header(convention.idHeader, id);
-    return { id, request, reply, convention };
+    return { id, at, request, reply, convention };
   }
 
   /** Calls `known` with the client whose key this is; else `stranger`, and then the refusal is sent. */
@@ -187,7 +189,7 @@ class Door implements OpenDoor {
   readonly enter = (request: FastifyRequest, fastifyReply: FastifyReply, done: () => void): void => {
     const convention = request.routeOptions.config.convention ?? this.#conventionAt(request);
     const arrival = this.#arrive(request, fastifyReply.raw, convention);
-    const { id, reply } = arrival;
+    const { id, at, reply } = arrival;
     if (request.method === 'OPTIONS') {
       fastifyReply.hijack();
       for (let i = 0; i + 1 < preflight.length; i += 2) reply.header(preflight[i] ?? '', preflight[i + 1] ?? '');
@@ -196,7 +198,7 @@ class Door implements OpenDoor {
     }
     const stranger = (): void => void fastifyReply.hijack();
     this.#identify(arrival, stranger, (principal) => {
-      request.visit = { id, principal, request, reply, convention };
+      request.visit = { id, at, principal, request, reply, convention };
       done();
     });
   };
@@ -213,8 +215,14 @@ class Door implements OpenDoor {
     const { visit } = request;
     if (visit === null) throw new Error('a request passed the door without a visit');
     fastifyReply.hijack();
-    void this.#visit(visit, handle);
+    this.#admit(visit, handle);
   };
+
+  /** A body may take minutes to come, and its key be deleted meanwhile: whose it is, is asked once more then. */
+  #admit(visit: Visit, handle: Endpoint['handle']): void {
+    if (this.#parts.clock.now() - visit.at <= identityMs) void this.#visit(visit, handle);
+    else this.#identify(visit, nothing, (principal) => void this.#visit({ ...visit, principal }, handle));
+  }
 
   async #visit(visit: Visit, handle: Endpoint['handle']): Promise<void> {
     this.#inside += 1;
@@ -281,6 +289,9 @@ class Door implements OpenDoor {
 }
 
 const nothing = (): void => {};
+
+/** For so long a client is who its key said it is; a changed key is known everywhere in as much. */
+const identityMs = 1_000;
 
 const pathOf = ({ url }: Pick<Asked, 'url'>): string => url.split('?', 1)[0] ?? url;
 
