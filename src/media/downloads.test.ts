@@ -82,6 +82,7 @@ describe('what is not public is not asked', () => {
     'http://[::ffff:127.0.0.1]/',
     'http://[::ffff:7f00:1]/',
     'http://[::127.0.0.1]/',
+    'http://168.63.129.16/',
     'http://[64:ff9b::7f00:1]/',
     'http://[64:ff9b:1::a00:1]/',
     'http://[2002:7f00:1::]/',
