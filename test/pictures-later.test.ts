@@ -220,6 +220,51 @@ onSqlite((_, __, fresh) => {
     await running.expectBooks();
   });
 
+  test('who leaves before the vendor has taken it does not have it made: it is taken back as soon as it has a name', async () => {
+    const vendor = await startVendor();
+    vendor.answer(({ url }, response) => {
+      if (url.endsWith('/cancel')) json(response, 200, '{}');
+      else setTimeout(() => json(response, 201, JSON.stringify({ id: 'p1', status: 'starting' })), 400);
+    });
+    const running = await start([{ vendor: 'replicate', upstream: 'a/b', url: `${vendor.url}/v1` }]);
+    const leaving = new AbortController();
+    const answer = asked(running, {}, { signal: leaving.signal }).catch(() => 'left');
+    await expect.poll(() => vendor.received.length).toBe(1);
+    leaving.abort();
+    expect(await answer).toBe('left');
+    await expect.poll(() => vendor.received.map(({ url }) => url)).toEqual(['/v1/models/a/b/predictions', '/v1/predictions/p1/cancel']);
+    expect(await running.balance()).toBe('100.00');
+    await running.expectBooks();
+  });
+
+  test('of several pictures the first that fails ends them all, and the vendor is told of those that are under way', async () => {
+    const vendor = await startVendor();
+    let made = 0;
+    vendor.answer(({ method, url }, response) => {
+      const id = method === 'POST' && !url.endsWith('/cancel') ? ++made : Number(/\d+/.exec(url.split('/').at(3) ?? '')?.[0]);
+      json(response, 200, JSON.stringify({ id: `p${id}`, status: id === 2 && method === 'GET' ? 'failed' : 'processing', error: 'NSFW' }));
+    });
+    const running = await start([{ vendor: 'replicate', upstream: 'a/b', url: `${vendor.url}/v1` }]);
+    const { status, error } = await asked(running, { n: 3 });
+    expect([status, error?.code]).toEqual([400, 'content_policy_violation']);
+    const cancelled = (): string[] => vendor.received.flatMap(({ url }) => (url.endsWith('/cancel') ? [url] : [])).sort();
+    await expect.poll(cancelled).toEqual(['/v1/predictions/p1/cancel', '/v1/predictions/p3/cancel']);
+    expect(await running.balance()).toBe('100.00');
+  });
+
+  test('a megapixel costs what it costs, for each picture', async () => {
+    const text = configuration([{ vendor: 'fal', upstream: 'fal-ai/flux/dev+sim-task-100ms' }]).replace(
+      '{ image: 1 }',
+      '{ megapixel: 0.25 }',
+    );
+    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: text, limits: { later: quick } });
+    expect((await asked(running, { n: 6, size: '1792x1024' })).data).toHaveLength(6);
+    // Two megapixels each, of which the second is begun.
+    expect(await running.balance()).toBe('97.00');
+    expect(submissions()).toBe(2);
+    await running.expectBooks();
+  });
+
   test('a picture whose address leads nowhere is not paid for', async () => {
     for (const { vendor, upstream } of [...later, { vendor: 'ideogram', upstream: 'ideogram-v3' }]) {
       const running = await start([{ vendor, upstream: `${upstream}+sim-gone-picture` }]);

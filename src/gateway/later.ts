@@ -27,29 +27,46 @@ export class PatientAttempt {
   readonly #call: Call;
   readonly #parts: Pick<Parts, 'clock' | 'limits'>;
   readonly #lane: Lane;
+  readonly #answersLater: boolean;
   #running: Pick<Attempt, 'finish'> | undefined;
   #ended: AttemptResult | undefined;
   #later: Later | undefined;
+  #submitting = true;
+  #leave: (result: AttemptResult) => void = () => {};
 
   constructor(adapter: PictureAdapter, call: Call, parts: Pick<Parts, 'clock' | 'limits'>, lane: Lane) {
     this.#adapter = adapter;
     this.#call = call;
     this.#parts = parts;
     this.#lane = lane;
+    this.#answersLater = adapter.answersLater?.(call) ?? false;
   }
 
   async run(): Promise<AttemptResult> {
-    const first = await this.#ask(this.#lane, this.#adapter, this.#parts.limits);
+    const asked = this.#ask(this.#lane, this.#adapter, this.#parts.limits);
+    const first = await (this.#answersLater ? Promise.race([asked, this.#left(asked)]) : asked);
+    this.#submitting = false;
     if (this.#later === undefined) return first;
     const result = this.#ended ?? (await this.#wait(this.#later));
-    if (result.kind !== 'answer') this.#cancel();
+    if (result.kind !== 'answer' && !(result.kind === 'fault' && result.fault.ended)) this.#cancel();
     return result;
   }
 
   /** Ends it with this result, unless it has ended; the vendor stops where it can be stopped. */
   finish(result: AttemptResult): void {
     this.#ended ??= result;
-    this.#running?.finish(result);
+    if (this.#submitting && this.#answersLater) this.#leave(result);
+    else this.#running?.finish(result);
+  }
+
+  /** Nobody waits for a submission that is on its way, but it goes on: only what has a name can be cancelled. */
+  #left(asked: Promise<unknown>): Promise<AttemptResult> {
+    return new Promise((resolve) => {
+      this.#leave = (result) => {
+        resolve(result);
+        void asked.then(() => this.#cancel());
+      };
+    });
   }
 
   async #wait(later: Later): Promise<AttemptResult> {

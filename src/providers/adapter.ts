@@ -183,6 +183,8 @@ export interface WholeAdapter extends Inquiry {
 /** The same, where the answer may come later. */
 export interface PictureAdapter extends Omit<WholeAdapter, 'read'> {
   read(reply: Buffer, contentType: string, call: Call): Answer | Later | Fault;
+  /** It is always answered later, and can be cancelled: a submission that nobody waits for any more is seen through, and taken back. */
+  readonly answersLater?: (call: Call) => boolean;
   /** Why this vendor's model does not make what is wished for: then it is not asked, and where nobody makes it, this is the client's 400. */
   readonly misfit?: (call: Call) => PictureMisfit | undefined;
 }

@@ -33,6 +33,7 @@ export function dashscopeTasks(faults: readonly FaultRule[]): PictureAdapter {
     parts: (call) => partsOf(call, picturesAtOnce),
     misfit,
     read: (reply) => accepted(reply, faults, polled),
+    answersLater: () => true,
     fault,
   };
 }

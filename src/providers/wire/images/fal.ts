@@ -36,7 +36,14 @@ const { fault, polled } = faultsOf([
 ]);
 
 /** Any model of fal's queue: submitted, asked for its state, then for its answer. */
-export const falImages: PictureAdapter = { ask, parts: (call) => partsOf(call, picturesAtOnce), misfit, read: accepted, fault: refused };
+export const falImages: PictureAdapter = {
+  ask,
+  parts: (call) => partsOf(call, picturesAtOnce),
+  misfit,
+  read: accepted,
+  answersLater: () => true,
+  fault: refused,
+};
 
 function ask(call: Call): Ask {
   const { prompt, n, size, images, mask } = wishOf(call);

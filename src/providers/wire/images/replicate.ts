@@ -44,7 +44,14 @@ const known = {
 const { fault, polled } = faultsOf();
 
 /** Any model on Replicate: a prediction, asked for until it has succeeded. One picture each, since most models make no more. */
-export const replicateImages: PictureAdapter = { ask, parts: (call) => partsOf(call, 1), misfit, read: accepted, fault };
+export const replicateImages: PictureAdapter = {
+  ask,
+  parts: (call) => partsOf(call, 1),
+  misfit,
+  read: accepted,
+  answersLater: () => true,
+  fault,
+};
 
 /**
  * `owner/name`, or `owner/name:version` for models that are no official ones. Without `Prefer: wait` the id is here at once, and work that nobody waits

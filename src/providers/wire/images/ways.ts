@@ -9,5 +9,6 @@ export const perModel = (of: (call: Call) => PictureAdapter, fault: PictureAdapt
   parts: (call) => of(call).parts?.(call),
   misfit: (call) => of(call).misfit?.(call),
   read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+  answersLater: (call) => of(call).answersLater?.(call) ?? false,
   fault,
 });
