@@ -59,6 +59,7 @@ const films: readonly (readonly [model: string, wish: object, yuan: string, aske
   ['gen4.5', { duration: 5, aspect_ratio: '9:16' }, '4.26', /"ratio":"720:1280"/],
   ['cogvideox-3', { duration: 10, size: '1280x720' }, '1', /"size":"1280x720"/],
   ['viduq3-turbo', { duration: 15, resolution: '1080p' }, '8.52', /"resolution":"1080p"/],
+  ['jimeng-3.0', { duration: 10, aspect_ratio: '21:9' }, '2.8', /"frames":241/],
   ['sora-2', { duration: 20 }, '14.2', /"model":"doubao-seedance-2-5-pro"/],
 ];
 
@@ -104,6 +105,7 @@ const each: readonly (readonly [string, object])[] = [
   ['gen4.5', { duration: 5 }],
   ['cogvideox-3', { duration: 5 }],
   ['viduq3-turbo', { duration: 5 }],
+  ['jimeng-3.0', { duration: 5 }],
 ];
 
 async function all(scenario: string): Promise<{ readonly running: Studio; readonly tasks: readonly Shown[] }> {

@@ -85,6 +85,7 @@ export const videoModels: readonly SimVideoModel[] = [
     price: 'second: 0.426, by: { 540p: 0.284, 1080p: 0.568 }',
     from: own('vidu', 'viduq3-turbo'),
   },
+  { id: 'jimeng-3.0', ownedBy: 'bytedance', durations: '5, 10', price: 'second: 0.28', from: own('jimeng', 'jimeng_t2v_v30') },
 ];
 
 /** Their lines in a configuration file. */

@@ -12,6 +12,7 @@ export interface DeskCall {
   readonly headers: IncomingHttpHeaders;
   /** The body, `{}` where there is none. */
   readonly raw: Json;
+  readonly bytes: Buffer;
 }
 
 /** A submission that is in order. */

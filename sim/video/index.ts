@@ -27,7 +27,7 @@ export async function videos(incoming: IncomingMessage, response: ServerResponse
   if (desk === undefined) return false;
   const { method = '', headers } = incoming;
   const raw = body.length === 0 ? {} : objectIn(body);
-  const call: DeskCall = { method, path, query: new URLSearchParams(query), headers, raw: raw ?? {} };
+  const call: DeskCall = { method, path, query: new URLSearchParams(query), headers, raw: raw ?? {}, bytes: body };
   const refuse = (problem: Problem, retryAfterS?: number): true => {
     reply(response, desk.refuse(problem), retryAfterS);
     return true;

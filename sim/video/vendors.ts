@@ -1,5 +1,6 @@
 import { dashscopeVideos } from './dashscope.ts';
 import type { VideoDesk } from './desk.ts';
+import { jimengSecret, jimengVideos } from './jimeng.ts';
 import { klingSecret, klingVideos } from './kling.ts';
 import { minimaxVideos } from './minimax.ts';
 import { newApiVideos, openAiVideos } from './openai.ts';
@@ -24,6 +25,7 @@ export const desks: readonly VideoDesk[] = [
   runwayVideos,
   zhipuVideos,
   viduVideos,
+  jimengVideos,
 ];
 
 /** Those who make nothing else: what stands for their base URL's path, and a key that is right. */
@@ -31,4 +33,5 @@ export const videosAlone = [
   { vendor: 'kling', prefix: '/kling', key: `sim-access-key:${klingSecret}` },
   { vendor: 'runway', prefix: '/runway', key: 'key_sim' },
   { vendor: 'vidu', prefix: '/vidu', key: 'vda_sim' },
+  { vendor: 'jimeng', prefix: '/jimeng', key: `sim-access-key:${jimengSecret}` },
 ] as const;

@@ -15,6 +15,7 @@ import { groq } from './vendors/groq.ts';
 import { huggingface } from './vendors/huggingface.ts';
 import { hunyuan } from './vendors/hunyuan.ts';
 import { ideogram } from './vendors/ideogram.ts';
+import { jimeng } from './vendors/jimeng.ts';
 import { jina } from './vendors/jina.ts';
 import { kling } from './vendors/kling.ts';
 import { llamacpp } from './vendors/llamacpp.ts';
@@ -69,6 +70,7 @@ const list: readonly Vendor[] = [
   voyage,
   jina,
   kling,
+  jimeng,
   runway,
   vidu,
   bfl,

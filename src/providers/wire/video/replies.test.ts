@@ -63,6 +63,13 @@ const accepted: readonly (readonly [string, string, object, string, string])[] =
   ['runway', 'gen4.5', { id: 'u-1' }, 'GET', '/v1/tasks/u-1'],
   ['zhipu', 'cogvideox-3', { id: '9', model: 'cogvideox-3', request_id: 'video_1', task_status: 'PROCESSING' }, 'GET', '/async-result/9'],
   ['vidu', 'viduq3-pro', { task_id: '77', state: 'created', credits: 4 }, 'GET', '/ent/v2/tasks/77/creations'],
+  [
+    'jimeng',
+    'jimeng_t2v_v30',
+    { code: 10000, data: { task_id: '739' }, message: 'Success', status: 10000 },
+    'POST',
+    '/?Action=CVSync2AsyncGetResult&Version=2022-08-31',
+  ],
 ];
 
 describe('a task that was accepted', () => {
@@ -239,6 +246,13 @@ const polls: readonly (readonly [string, string, unknown, object])[] = [
   ['vidu', 'm', { id: '77', state: 'success', creations: [{ id: '1', url }] }, film],
   ['vidu', 'm', { id: '77', state: 'failed', err_code: 'CreationPolicyViolation' }, policy(/CreationPolicyViolation/)],
   ['vidu', 'm', { id: '77', state: 'failed', err_code: 'InternalServiceFailure' }, broken('InternalServiceFailure')],
+  ['jimeng', 'm', { code: 10000, data: { status: 'in_queue' } }, { state: 'queued' }],
+  ['jimeng', 'm', { code: 10000, data: { status: 'generating' } }, { state: 'running' }],
+  ['jimeng', 'm', { code: 10000, data: { status: 'not_found' } }, { state: 'unknown' }],
+  ['jimeng', 'm', { code: 10000, data: { status: 'done', video_url: url } }, film],
+  ['jimeng', 'm', { code: 10000, data: { status: 'expired' } }, broken('expired')],
+  ['jimeng', 'm', { code: 50511, data: null, message: 'Post Img Risk Not Pass' }, policy(/Risk/)],
+  ['jimeng', 'm', { code: 50500, data: null, message: 'Internal Error' }, { kind: 'server_error' }],
 ];
 
 describe('a poll', () => {
@@ -324,6 +338,10 @@ const faults: readonly (readonly [string, number, unknown, string])[] = [
   ['vidu', 401, { code: 401, reason: 'Unauthorized', message: 'Token is invalid', metadata: {} }, 'credentials'],
   ['vidu', 400, { code: 400, reason: 'CreditInsufficient', message: 'no', metadata: {} }, 'quota'],
   ['vidu', 400, { code: 400, reason: 'AuditSubmitIllegal', message: 'no', metadata: {} }, 'content_policy'],
+  ['jimeng', 401, { ResponseMetadata: { Error: { Code: 'InvalidAccessKey', Message: 'no' } } }, 'credentials'],
+  ['jimeng', 400, { code: 50412, message: 'Text Risk Not Pass', data: null }, 'content_policy'],
+  ['jimeng', 429, { code: 50430, message: 'limit', data: null }, 'rate_limited'],
+  ['jimeng', 400, { code: 50215, message: 'Input invalid', data: null }, 'bad_request'],
   ['vidu', 429, { code: 429, reason: 'SystemThrottling', message: 'no', metadata: {} }, 'rate_limited'],
 ];
 

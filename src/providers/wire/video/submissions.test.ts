@@ -230,6 +230,14 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     { model: 'viduq3-pro', prompt: 'a cat', duration: 15, resolution: '720p', aspect_ratio: '3:4', audio: true, payload: 'video_1' },
     ['720p'],
   ],
+  [
+    'jimeng',
+    'jimeng_i2v_first_v30',
+    { seconds: 10, seed: 4, images: [first] },
+    '/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31',
+    { req_key: 'jimeng_i2v_first_v30', prompt: 'a cat', binary_data_base64: ['iVBORw0KGgo='], seed: 4, frames: 241 },
+    ['720p'],
+  ],
 ];
 
 describe('a wish in the words of its vendor', () => {

@@ -1,0 +1,14 @@
+import { defineVendor } from '../vendor.ts';
+import { volcAuthorizer } from '../volc-signature.ts';
+import { jimengVideo } from '../wire/video/jimeng.ts';
+
+/** volcengine.com/docs/85621, 2026-08. */
+export const jimeng = defineVendor({
+  id: 'jimeng',
+  ownedBy: 'bytedance',
+  baseUrl: 'https://visual.volcengineapi.com',
+  env: { apiKey: 'JIMENG_API_KEY' },
+  sign: () => ({}),
+  authorizer: volcAuthorizer({ region: 'cn-north-1', service: 'cv' }),
+  speaks: { video: jimengVideo },
+});
