@@ -13,6 +13,8 @@ export interface WireStory {
   /** Everything up to and including the first words, `said`. */
   readonly begins: string | Buffer;
   readonly breaks: string | Buffer;
+  /** Tokens of input that the beginning tells of; else they are counted here. */
+  readonly input?: bigint;
 }
 
 export const said = 'Hello wor';
@@ -74,6 +76,7 @@ export const wireStories: readonly WireStory[] = [
       named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }) +
       named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: said } }),
     breaks: named({ type: 'error', error: { type: 'api_error', message: 'Internal server error' } }),
+    input: 10n,
   },
   {
     wire: 'gemini',
