@@ -56,7 +56,7 @@ models: [{ id: ear, owned_by: simulator, kind: transcription, price: { second: 0
 channels: [{ name: a, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up, groups: [default], models: [{ id: ear, upstream: whisper-1 }] }]
 `;
   const gateway = await startProcess({ folder, configuration, env: { DATABASE_URL: '' } });
-  onTestFinished(async () => void (await gateway.kill()));
+  onTestFinished(() => gateway.kill());
   const database = await open(`sqlite:${join(folder, 'tollgate.db')}`);
   onTestFinished(() => database.close());
   const { key } = await newCustomer(database, 100n * nanoPerYuan);

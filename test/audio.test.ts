@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
 import { sounds } from '../sim/media/sounds.ts';
@@ -27,12 +28,13 @@ models:
   - { id: silent, owned_by: simulator, kind: transcription, price: { input: 1000, audio_input: 2000, output: 3000 } }
   - { id: by-character, owned_by: simulator, kind: speech, price: { character: 0.0001 } }
   - { id: spoken-tokens, owned_by: simulator, kind: speech, price: { input: 1000, audio_output: 2000 } }
+  - { id: slow-voice, owned_by: simulator, kind: speech, price: { character: 0.0001 } }
   - { id: chat, owned_by: simulator, kind: chat, price: { input: 1, output: 1 } }
 ${broken.map((scenario) => `  - { id: heard-${scenario}, owned_by: simulator, kind: transcription, price: { second: 0.01 } }\n  - { id: said-${scenario}, owned_by: simulator, kind: speech, price: { character: 0.0001 } }`).join('\n')}
 channels:
   - { name: openai, vendor: openai, base_url: "${sim.url}/openai/v1", api_key: sk-sim, groups: [default], models: [
       { id: by-second, upstream: whisper-1 }, { id: by-token, upstream: gpt-4o-transcribe }, { id: silent, upstream: gpt-4o-transcribe+sim-no-usage },
-      { id: by-character, upstream: tts-1 }, { id: spoken-tokens, upstream: gpt-4o-mini-tts }, { id: chat, upstream: gpt-4o }, ] }
+      { id: slow-voice, upstream: tts-1+sim-slow-500ms }, { id: by-character, upstream: tts-1 }, { id: spoken-tokens, upstream: gpt-4o-mini-tts }, { id: chat, upstream: gpt-4o }, ] }
 ${broken.map((scenario) => `  - { name: "${scenario}", vendor: openai, base_url: "${sim.url}/openai/v1", api_key: sk-sim, groups: [default], models: [{ id: heard-${scenario}, upstream: "gpt-4o-transcribe+${scenario}" }, { id: said-${scenario}, upstream: "tts-1+${scenario}" }] }`).join('\n')}
   - { name: first, vendor: groq, base_url: "${sim.url}/groq/openai/v1", api_key: sk-sim, priority: 0, groups: [default], models: [{ id: elsewhere, upstream: whisper+sim-503 }] }
   - { name: second, vendor: deepgram, base_url: "${sim.url}/deepgram/v1", api_key: sk-sim, priority: 1, groups: [default], models: [{ id: elsewhere, upstream: nova-3 }] }
@@ -277,6 +279,70 @@ onSqlite((_, __, fresh) => {
         expect(text).not.toContain('[DONE]');
       }
       await running.expectBooks();
+    });
+  });
+
+  describe('the interface', () => {
+    test('wants a key before it reads a recording, and lists models that hear and speak', async () => {
+      const running = await start();
+      for (const [path, headers] of [
+        ['transcriptions', {}],
+        ['translations', { authorization: 'Bearer sk-wrong' }],
+        ['speech', {}],
+      ] as const) {
+        const reply = await fetch(`${running.url}/v1/audio/${path}`, {
+          method: 'POST',
+          headers,
+          body: form({ file: blob(wav(words)), model: 'by-second' }),
+        });
+        expect([reply.status, await reply.text()]).toEqual([401, expect.stringContaining('invalid_api_key')]);
+      }
+      const listed = await fetch(`${running.url}/v1/models`, { headers: { authorization: `Bearer ${running.key}` } });
+      const ids = /"id":"(?:by-second|by-character)"/g;
+      expect((await listed.text()).match(ids)).toHaveLength(2);
+    });
+
+    test('takes a form of unknown length, and one behind a question mark', async () => {
+      const running = await start();
+      for (const query of ['', '?x=1']) {
+        const sent = new Request(`${running.url}/v1/audio/transcriptions${query}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${running.key}` },
+          body: form({ file: blob(wav(words)), model: 'by-second' }),
+        });
+        const reply = await fetch(sent.url, { method: 'POST', headers: sent.headers, body: sent.body, duplex: 'half' });
+        expect(await reply.json()).toMatchObject({ text: words });
+      }
+    });
+  });
+
+  describe('who leaves', () => {
+    test('in the middle of an upload is asked for nothing', async () => {
+      const running = await start();
+      const { port } = new URL(running.url);
+      const socket = connect(Number(port), '127.0.0.1');
+      const head = `POST /v1/audio/transcriptions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: multipart/form-data; boundary=x\r\ncontent-length: 9000000\r\n\r\n`;
+      socket.write(`${head}--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n`);
+      socket.write(Buffer.alloc(700_000));
+      await expect.poll(() => running.gateway.parts.spools.bytes).toBeGreaterThan(500_000);
+      socket.destroy();
+      await expect.poll(() => running.gateway.parts.spools.bytes).toBe(0);
+      expect(sim.requests).toHaveLength(0);
+      await running.expectBooks();
+    });
+
+    test('in the middle of a voice pays for what was heard, and the vendor stops', async () => {
+      const running = await start();
+      const leaving = new AbortController();
+      const input = `${words} `.repeat(100);
+      const reply = await running.post('/v1/audio/speech', { model: 'slow-voice', voice: 'alloy', input }, { signal: leaving.signal });
+      await reply.body?.getReader().read();
+      leaving.abort();
+      await expect.poll(async () => (await running.usage())[0]?.['status'], { timeout: 3_000 }).toBe('left');
+      expect(sim.requests[0]?.left).toBe(true);
+      const [heard = 0] = await charged(running);
+      expect(heard).toBeGreaterThan(0);
+      expect(heard).toBeLessThan(input.length * 100_000 * 0.9);
     });
   });
 });

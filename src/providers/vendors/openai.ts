@@ -84,10 +84,10 @@ export const transcribing = {
   writes: (model) =>
     /diarize/.test(model)
       ? ['json', 'text', 'diarized_json']
-      : /^gpt-/.test(model)
+      : model.startsWith('gpt-')
         ? ['json', 'text']
         : ['json', 'text', 'srt', 'verbose_json', 'vtt'],
-  streams: (model) => /^gpt-/.test(model),
+  streams: (model) => model.startsWith('gpt-'),
   wholeSeconds: true,
 } satisfies TranscriptionQuirks;
 
