@@ -75,6 +75,21 @@ forEachDatabase((_name, _openFresh, fresh) => {
     for (const { text } of vendor.received.slice(1)) expect(Object.keys(JSON.parse(text))).not.toContain('models');
   });
 
+  test('no dearer tier is asked for than the one that is charged', async () => {
+    const { vendor, running } = await startOn(fresh);
+    for (const service_tier of ['priority', 'fast'])
+      for (const [path, body] of [
+        ['/v1/chat/completions', hello],
+        ['/v1/completions', { model: 'm1', prompt: 'Hello' }],
+        [responses, { model: 'm1', input: 'Hello' }],
+      ] as const) {
+        const reply = await running.post(path, { ...body, service_tier });
+        expect([reply.status, await reply.json()]).toMatchObject([400, { error: { param: 'service_tier' } }]);
+      }
+    expect(vendor.received).toHaveLength(0);
+    expect((await running.post('/v1/chat/completions', { ...hello, service_tier: 'flex' })).status).toBe(200);
+  });
+
   test('a key that is deleted while a request of it is still being sent opens nothing', async () => {
     const { vendor, running } = await startOn(fresh);
     const { id, secret } = await running.newKey();

@@ -4,6 +4,7 @@ import type { Ask, Call } from '../adapter.ts';
 import { isObject, listOf } from './json.ts';
 import { accepts, type Dropped, type OutputLimit, type Quirks } from './openai-chat-quirks.ts';
 import { standInForThoughts } from './openai-chat-thoughts.ts';
+import { refuseDearTier } from './dear-tier.ts';
 
 /** What happens to one top-level member. Neither value nor name: it is removed. */
 type MemberChange = { json?: string; name?: string };
@@ -13,6 +14,7 @@ const headers = { 'content-type': 'application/json' } as const;
 
 /** The vendor's request: the client's bytes but for the model, what metering needs, and what this vendor or model refuses (DESIGN §1, promise 4). */
 export function askChat(call: Call, quirks: Quirks): Ask {
+  if (!dropsTier(quirks)) refuseDearTier(call);
   const model = jsonText(call.upstreamModel);
   const members = new Map<string, MemberChange>();
   dropRefused(call, quirks, members);
@@ -26,6 +28,9 @@ export function askChat(call: Call, quirks: Quirks): Ask {
   const body = changes.length === 0 ? replaceSole(call.bytes, 'model', model) : undefined;
   return { path: '/chat/completions', headers, body: body ?? editBytes(call.bytes, [{ path: ['model'], json: model }, ...changes]) };
 }
+
+/** Where the member is not passed on, nothing is asked of anybody. */
+const dropsTier = ({ drop }: Quirks): boolean => drop?.some(({ member }) => member === 'service_tier') === true;
 
 const has = (call: Call, member: string): boolean => call.body[member] !== undefined;
 

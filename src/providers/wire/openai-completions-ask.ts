@@ -3,6 +3,7 @@ import { refuse } from '../../base/refusal.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { listOf } from './json.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
+import { refuseDearTier } from './dear-tier.ts';
 
 /** How a vendor departs from OpenAI's `/completions`. */
 export interface CompletionQuirks {
@@ -24,6 +25,7 @@ const headers = { 'content-type': 'application/json' } as const;
 /** The client's bytes but for the model, what metering needs, and what this vendor calls otherwise. */
 export function askCompletion(call: Call, quirks: CompletionQuirks): Ask {
   const { body } = call;
+  refuseDearTier(call);
   const changes: Change[] = [{ path: ['model'], json: jsonText(call.upstreamModel) }];
   if (quirks.onePrompt === true && typeof body['prompt'] !== 'string') changes.push({ path: ['prompt'], json: jsonText(onlyPrompt(call)) });
   for (const [from, name] of Object.entries(quirks.rename ?? {})) if (body[from] !== undefined) changes.push({ path: [from], name });

@@ -3,6 +3,7 @@ import type { Ask, Call } from '../adapter.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 import { inputItems } from './openai-responses-chat-input.ts';
 import { reasoningItems } from './openai-responses-reasoning.ts';
+import { refuseDearTier } from './dear-tier.ts';
 import { unsignedCalls, withSignatures } from './signatures.ts';
 
 /** Models that never stop thinking, and the least that they take instead. */
@@ -34,6 +35,7 @@ const carried = [
  */
 export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
   const { body } = call;
+  refuseDearTier(call);
   if ((countOf(body['n']) ?? 1) > 1)
     refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time when it has tools.' });
   if (listOf(body['modalities']).includes('audio'))

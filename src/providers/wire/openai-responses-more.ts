@@ -5,6 +5,7 @@ import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 import { NativeResponseCollector, NativeResponseStream } from './openai-responses-stream.ts';
 import { responsesQuantities } from './openai-responses-usage.ts';
+import { refuseDearTier } from './dear-tier.ts';
 
 /** What stands beside `/responses` at vendors that have all of it (developers.openai.com/api/docs/api-reference/responses, 2026-08). */
 
@@ -14,6 +15,7 @@ const compacted = ['model', 'input', 'instructions', 'prompt_cache_key', 'prompt
 
 /** The client's bytes with these members alone; the conversation stands in `input` already. */
 function askWith(path: string, taken: readonly string[], call: Call): Ask {
+  refuseDearTier(call);
   const dropped = Object.keys(call.body).filter((name) => !taken.includes(name));
   const changes: Change[] = [{ path: ['model'], json: jsonText(call.upstreamModel) }, ...dropped.map((name) => ({ path: [name] }))];
   return { path, headers, body: editBytes(call.bytes, changes) };

@@ -8,6 +8,7 @@ import { failureOf } from './openai-responses-chat.ts';
 import { rewriteResponse } from './openai-responses-rewrite.ts';
 import { NativeResponseCollector, NativeResponseStream } from './openai-responses-stream.ts';
 import { responsesQuantities } from './openai-responses-usage.ts';
+import { refuseDearTier } from './dear-tier.ts';
 
 /** How a vendor departs from OpenAI's `/responses`. */
 export interface NativeQuirks {
@@ -42,6 +43,7 @@ const sealedReasoning = 'reasoning.encrypted_content';
 const outputTokensLeast = 16;
 
 function askNative(call: Call, quirks: NativeQuirks): Ask {
+  refuseDearTier(call);
   const { body } = call;
   const changes: Change[] = [
     { path: ['model'], json: jsonText(call.upstreamModel) },
