@@ -12,6 +12,8 @@ const rates: Readonly<Record<string, readonly number[]>> = {
 const samplingHz = [44_100, 48_000, 32_000];
 /** Bytes that are no frame and may stand between frames: tags, and what a cut left. */
 const strangersMax = 256 * 1024;
+const headBytes = 4;
+const windowBytes = 64 * 1024;
 
 interface Frame {
   readonly bytes: number;
@@ -52,16 +54,19 @@ export async function mp3Seconds(source: Source): Promise<number | undefined> {
   let seconds = 0;
   let frames = 0;
   let strangers = 0;
-  for (let at = await afterTags(source); at + 4 <= source.size; ) {
-    const frame = frameAt(await source.bytes(at, 4));
-    if (frame === undefined) {
-      if (++strangers > strangersMax) break;
-      at += 1;
-      continue;
+  let at = await afterTags(source);
+  while (at + headBytes <= source.size && strangers <= strangersMax) {
+    const from = at;
+    const window = await source.bytes(from, Math.min(windowBytes, source.size - from));
+    while (at - from + headBytes <= window.length && strangers <= strangersMax) {
+      const frame = frameAt(window, at - from);
+      at += frame?.bytes ?? 1;
+      if (frame === undefined) strangers += 1;
+      else {
+        frames += 1;
+        seconds += frame.seconds;
+      }
     }
-    frames += 1;
-    seconds += frame.seconds;
-    at += frame.bytes;
   }
   return frames < 2 ? undefined : seconds;
 }

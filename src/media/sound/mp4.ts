@@ -74,6 +74,7 @@ async function read(source: Source, { type, start }: Box, film: Film, offset: nu
 }
 
 const samplesMax = 100_000;
+const windowBytes = 64 * 1024;
 
 async function runLength(source: Source, start: number, { usual }: Film): Promise<number> {
   const head = await source.bytes(start, 8);
@@ -81,8 +82,13 @@ async function runLength(source: Source, start: number, { usual }: Film): Promis
   const count = Math.min(samplesMax, head.readUInt32BE(4));
   if (!(flags & 0x100)) return count * usual;
   const each = [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
-  let at = start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
+  const from = start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
   let sum = 0;
-  for (let i = 0; i < count && at + 4 <= source.size; i++, at += each) sum += (await source.bytes(at, 4)).readUInt32BE(0);
+  for (let i = 0; i < count && from + i * each < source.size; ) {
+    const some = Math.min(count - i, Math.floor(windowBytes / each));
+    const table = await source.bytes(from + i * each, some * each);
+    for (let j = 0; j < some; j++) sum += table.readUInt32BE(j * each);
+    i += some;
+  }
   return sum;
 }
