@@ -1,4 +1,4 @@
-import type { Complaint, Dialect } from '../dialect.ts';
+import type { Complaint } from '../dialect.ts';
 import type { Json } from '../json.ts';
 import { pictureAddress, goneAddress } from '../media/address.ts';
 import type { Form } from '../media/form.ts';
@@ -25,8 +25,6 @@ export interface Studio {
   readonly words: (order: Order) => string;
   readonly pen: (order: Order) => Pen;
 }
-
-export type Studios = (dialect: Dialect) => readonly Studio[];
 
 export interface Size {
   readonly width: number;

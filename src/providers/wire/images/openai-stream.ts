@@ -11,7 +11,7 @@ import {
   type StreamTranslator,
 } from '../../adapter.ts';
 import { wishOf } from '../../image-wish.ts';
-import { isObject, type JsonObject, objectOf, parse } from '../json.ts';
+import { isObject, type JsonObject, objectOf, parse, textOf } from '../json.ts';
 import { faultWithin, protocolFault } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { type Frames, SseFrames } from '../sse-frames.ts';
@@ -82,7 +82,7 @@ class ImageEvents implements StreamTranslator {
     if (data === '[DONE]') return true;
     const body = objectOf(parse(data));
     if (body === undefined) return this.#fail(protocolFault('an event that is no JSON object'));
-    const type = String(body['type'] ?? name);
+    const type = textOf(body['type']) ?? name;
     if (type === 'error' || body['error'] !== undefined) return this.#fail(this.#faultOf(body));
     this.#out += `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`;
     if (/\.(?:partial_image|completed)$/.test(type)) this.meter.outputBytes += 1;
