@@ -101,7 +101,7 @@ export function failureOf(code: unknown, message: unknown, faults: readonly Faul
   const error = { code: code ?? 'failed', message: said };
   const fault = faultWithin({ error }, { faults }) ?? { kind: 'server_error', message: said };
   const kind = fault.kind === 'server_error' && moderated.test(said) ? 'content_policy' : fault.kind;
-  const words = sanitise(said) || (code === undefined || code === '' ? 'the vendor gave no reason' : String(code));
+  const words = sanitise(said) || (typeof code === 'number' ? String(code) : textOf(code)) || 'the vendor gave no reason';
   return failed({ kind, message: kind === 'content_policy' && !moderated.test(words) ? `blocked by content moderation: ${words}` : words });
 }
 
