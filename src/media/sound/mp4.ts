@@ -49,7 +49,7 @@ async function boxAt(source: Source, at: number, to: number): Promise<Box | unde
 }
 
 /** Returns where the fragment that is being read has come to. */
-async function read(source: Source, { type, start }: Box, film: Film, offset: number): Promise<number> {
+async function read(source: Source, { type, start, end: stop }: Box, film: Film, offset: number): Promise<number> {
   const bytes = await source.bytes(start, 40);
   const long = bytes[0] === 1;
   // A track's scale is that of its samples, a film's that of its whole: the last one read is the sound's where there is sound alone.
@@ -66,7 +66,7 @@ async function read(source: Source, { type, start }: Box, film: Film, offset: nu
   }
   if (type === 'tfdt') return long ? Number(bytes.readBigUInt64BE(4)) : bytes.readUInt32BE(4);
   if (type === 'trun') {
-    const end = offset + (await runLength(source, start, film));
+    const end = offset + (await runLength(source, start, stop, film));
     film.fragments = Math.max(film.fragments, end);
     return end;
   }
@@ -76,15 +76,16 @@ async function read(source: Source, { type, start }: Box, film: Film, offset: nu
 const samplesMax = 100_000;
 const windowBytes = 64 * 1024;
 
-async function runLength(source: Source, start: number, { usual }: Film): Promise<number> {
+async function runLength(source: Source, start: number, stop: number, { usual }: Film): Promise<number> {
   const head = await source.bytes(start, 8);
   const flags = head.readUIntBE(1, 3);
-  const count = Math.min(samplesMax, head.readUInt32BE(4));
-  if (!(flags & 0x100)) return count * usual;
+  const told = Math.min(samplesMax, head.readUInt32BE(4));
+  if (!(flags & 0x100)) return told * usual;
   const each = [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
   const from = start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
+  const count = Math.min(told, Math.floor((stop - from) / each));
   let sum = 0;
-  for (let i = 0; i < count && from + i * each < source.size; ) {
+  for (let i = 0; i < count; ) {
     const some = Math.min(count - i, Math.floor(windowBytes / each));
     const table = await source.bytes(from + i * each, some * each);
     for (let j = 0; j < some; j++) sum += table.readUInt32BE(j * each);

@@ -141,6 +141,7 @@ test('a file made of nothing but heads is given up, soon', async () => {
     Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE'), Buffer.alloc(2_000_000)]),
     Buffer.concat([ftyp, many(box('moov', box('trak')), 200_000)]),
     Buffer.concat([ftyp, many(Buffer.concat([u32(0xffffffff), Buffer.from('moov')]), 50_000)]),
+    Buffer.concat([ftyp, many(box('moof', box('traf', box('trun', u32(0x100), u32(4e9)))), 5_000), Buffer.alloc(2_000_000)]),
     Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0\0'), Buffer.alloc(2_000_000, 0xff)]),
     Buffer.concat([Buffer.from('1a45dfa3', 'hex'), Buffer.alloc(2_000_000, 0x1f)]),
   ];
