@@ -190,7 +190,7 @@ function tasksOn(parts: Parts, database: Database, sealer: Sealer, log: Log, { c
     pins: new Pins(database, sealer, parts.lanes, parts.catalog),
     taskLimits: { ...taskLimits, ...configuration?.video, ...limits },
     ended: (line) => log.line('task', line),
-    trouble: ({ id }, error) => log.error('task', error, { id }),
+    trouble: (task, error) => log.error('task', error, { id: task?.id }),
   });
 }
 

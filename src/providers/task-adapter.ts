@@ -17,7 +17,7 @@ export interface VideoWish {
   readonly audio: boolean | undefined;
   readonly seed: number | undefined;
   readonly images: readonly VideoImage[];
-  /** Members that the client sent beside these, for vendors of the same words. */
+  /** Members that the client sent beside these. An adapter takes out what it knows and its variants tell; the rest might be paid for by nobody. */
   readonly more: Readonly<Record<string, unknown>>;
 }
 

@@ -7,25 +7,28 @@ import { endTask, type TaskEnd } from './rows.ts';
 import type { Task, TaskError } from './task.ts';
 
 /** The video is ours: it is charged, recorded and shown, in one transaction. Throws a `DatabaseError`: the next poll repeats it. */
-export function complete(parts: TaskParts, task: Task, file: StoredFile, metered: Quantities | undefined): Promise<void> {
+export async function complete(parts: TaskParts, task: Task, file: StoredFile, metered: Quantities | undefined): Promise<void> {
   const finishedAt = parts.clock.now();
   const { total, text } = finalBill(parts, task, metered);
   const record = { table: 'usage', columns: recordColumns, values: recordOf(task, text, finishedAt) };
-  return end(parts, task, finishedAt, {
+  const ended = await end(parts, task, finishedAt, {
     state: 'completed',
     file: file.id,
     hold: { state: 'posted', cost: total, code: 'video', at: finishedAt, record },
   });
+  // Another has copied it as well, and was faster: one copy is enough.
+  if (!ended) await parts.files.remove(task.account, file.id);
 }
 
 /** Nothing came of it: the whole hold is free again. Throws a `DatabaseError`: the next poll repeats it. */
-export function fail(parts: TaskParts, task: Task, error: TaskError): Promise<void> {
-  return end(parts, task, parts.clock.now(), { state: 'failed', error });
+export async function fail(parts: TaskParts, task: Task, error: TaskError): Promise<void> {
+  await end(parts, task, parts.clock.now(), { state: 'failed', error });
 }
 
-async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Promise<void> {
+/** False: it had ended before. */
+async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Promise<boolean> {
   const ended = await parts.database.transact(() => endTask(task, how, at));
-  if (ended === undefined) return;
+  if (ended === undefined) return false;
   parts.ended({
     id: task.id,
     userId: task.account,
@@ -36,6 +39,7 @@ async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Prom
     cost: ended.posted.toString(),
     durationMs: at - task.createdAt,
   });
+  return true;
 }
 
 /** As it was priced when it was asked for; by what the vendor has metered beside seconds and requests, where it is sold by that. */

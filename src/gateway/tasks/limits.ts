@@ -58,8 +58,8 @@ export const submitLeaseMs = ({ submit }: TaskLimits): number => longestMs(submi
 /** How long a poll has a task to itself. */
 export const pollLeaseMs = ({ poll }: TaskLimits): number => longestMs(poll) + leaseSpareMs;
 
-/** When a task of this age is asked for again, after so many questions in a row that told nothing. */
+/** When a task of this age is asked for again, in whole milliseconds, after so many questions in a row that told nothing. */
 export function pollAfterMs({ pollMsLeast, pollMsMost, backoffMsMost }: TaskLimits, ageMs: number, faults: number): number {
-  const plain = Math.min(pollMsMost, Math.max(pollMsLeast, ageMs / 4));
+  const plain = Math.min(pollMsMost, Math.max(pollMsLeast, Math.ceil(ageMs / 4)));
   return faults === 0 ? plain : Math.min(Math.max(backoffMsMost, plain), plain * 2 ** Math.min(faults, 10));
 }

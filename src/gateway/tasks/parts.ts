@@ -28,6 +28,6 @@ export interface TaskParts
   readonly pins: Pins;
   readonly taskLimits: TaskLimits;
   readonly ended: (line: TaskLine) => void;
-  /** Something went wrong that nobody is told of: the task is asked for again. */
-  readonly trouble: (task: Task, error: unknown) => void;
+  /** Something went wrong that nobody is told of: the task, or several of them, are asked for again. */
+  readonly trouble: (task: Task | undefined, error: unknown) => void;
 }

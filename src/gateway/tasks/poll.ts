@@ -166,10 +166,8 @@ function stands(
   const faults = fault === undefined ? 0 : task.faults + 1;
   const state = task.state === 'running' || progress?.state === 'running' ? 'running' : 'queued';
   const percent = Math.min(99, Math.max(task.percent, Math.round(progress?.percent ?? 0)));
-  const afterMs = Math.max(
-    pollAfterMs(taskLimits, now - task.createdAt, faults),
-    Math.min(fault?.retryAfterMs ?? 0, taskLimits.backoffMsMost),
-  );
+  const askedMs = Math.min(Math.ceil(fault?.retryAfterMs ?? 0), taskLimits.backoffMsMost);
+  const afterMs = Math.max(pollAfterMs(taskLimits, now - task.createdAt, faults), askedMs);
   // Nobody is kept waiting for the end of its time.
   const overAt = task.createdAt + taskLimits.ageMs;
   const nextPollAt = now < overAt ? Math.min(now + afterMs, overAt) : now + afterMs;

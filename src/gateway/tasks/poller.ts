@@ -34,7 +34,7 @@ export class Poller {
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
-    this.#standings = new Standings(parts.database);
+    this.#standings = new Standings(parts.database, (error) => parts.trouble(undefined, error));
     // Every poll and every copy listens to it.
     setMaxListeners(0, this.#stop.signal);
   }

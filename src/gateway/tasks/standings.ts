@@ -6,11 +6,13 @@ const atOnceMax = 512;
 /** What polls came to, on its way to the database: what gathers while a write runs is the next one. A lost one costs a poll, once its lease has run out. */
 export class Standings {
   readonly #database: Database;
+  readonly #failed: (error: unknown) => void;
   #waiting: Standing[] = [];
   #writing: Promise<void> | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, failed: (error: unknown) => void) {
     this.#database = database;
+    this.#failed = failed;
   }
 
   add(standing: Standing): void {
@@ -25,7 +27,7 @@ export class Standings {
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
       const some = this.#waiting.splice(0, atOnceMax);
-      await writeStandings(this.#database, some).catch(() => undefined);
+      await writeStandings(this.#database, some).catch(this.#failed);
     }
     this.#writing = undefined;
   }

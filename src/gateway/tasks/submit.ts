@@ -173,9 +173,14 @@ class Submission {
     const hold = { id, account, amount, limits, at: createdAt };
     const untilMs = clock.monotonicMs() + taskLimits.moneyWaitMs;
     for (;;) {
-      const inserted = await database.transact(() => insertTask(task, hold, clock.now() + submitLeaseMs(taskLimits)));
+      const inserted = await database.transact(() => insertTask(task, hold, clock.now() + submitLeaseMs(taskLimits))).catch(whenBusy);
       if (inserted.kind === 'known') return this.#same(inserted.task);
       if (inserted.kind === 'inserted') return undefined;
+      if (inserted.kind === 'busy') {
+        if (clock.monotonicMs() >= untilMs) refuse('unavailable', { why: 'accounts cannot be reached', id: this.#request.id }, awayRetryMs);
+        await pause(timers, moneyLookMs);
+        continue;
+      }
       const accounts = [account, ...limits.map((window) => window.id)];
       if (clock.monotonicMs() >= untilMs || !(await couldHold(database, accounts, amount))) refuse('insufficient_quota');
       await pause(timers, moneyLookMs);
@@ -255,6 +260,12 @@ class Submission {
       durationMs: clock.monotonicMs() - this.#startedMs,
     });
   }
+}
+
+/** What was certainly not done can be asked for again. */
+function whenBusy(error: unknown): { readonly kind: 'busy' } {
+  if (error instanceof DatabaseError && error.kind === 'busy') return { kind: 'busy' };
+  throw error;
 }
 
 /** An answer that cannot be read may be that of a vendor that has taken the task. */

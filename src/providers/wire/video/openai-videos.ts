@@ -70,11 +70,10 @@ function variants(wish: VideoWish): readonly string[] {
   return [...(wish.size === undefined ? [] : [wish.size]), `${resolution}/${wish.seconds}`, ...sound, resolution];
 }
 
-/** Seconds are text. A picture goes by its address, or as a data URL. */
-function openAiBody({ wish: { more, prompt, seconds, size, images }, upstreamModel }: VideoCall): object {
+/** Nothing of what the client sent beside it goes along: a number of videos would be paid for, and an address to be called would tell whom we buy from. Seconds are text. A picture goes by its address, or as a data URL. */
+function openAiBody({ wish: { prompt, seconds, size, images }, upstreamModel }: VideoCall): object {
   const [image] = images;
   return {
-    ...more,
     model: upstreamModel,
     prompt,
     seconds: String(seconds),
@@ -85,15 +84,13 @@ function openAiBody({ wish: { more, prompt, seconds, size, images }, upstreamMod
 
 /** What new-api reads of a submission (relay/common/relay_info.go TaskSubmitReq, 2026-08), and `metadata` for the rest, which it hands to its vendors. */
 function commonBody(call: VideoCall): object {
-  const { negativePrompt, aspectRatio, resolution, audio, seed, images, seconds, size, prompt, more } = call.wish;
+  const { negativePrompt, aspectRatio, resolution, audio, seed, images, seconds, size, prompt } = call.wish;
   const said = { negative_prompt: negativePrompt, aspect_ratio: aspectRatio, resolution, generate_audio: audio, seed };
   const metadata = {
-    ...objectOf(more['metadata']),
     ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
   };
   const [image] = images;
   return {
-    ...more,
     model: call.upstreamModel,
     prompt,
     seconds: String(seconds),
