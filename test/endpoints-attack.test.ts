@@ -90,6 +90,25 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await running.post('/v1/chat/completions', { ...hello, service_tier: 'flex' })).status).toBe(200);
   });
 
+  test('a submission that is repeated without end does not wait without end', async () => {
+    const { vendor, running } = await startOn(fresh);
+    let finish = (): void => {};
+    vendor.answer((_request, response) => {
+      finish = () => json(response, 200, completion());
+    });
+    const ask = (): Promise<Response> => running.post('/v1/chat/completions', hello, { headers: { 'idempotency-key': 'k' } });
+    const first = ask();
+    await expect.poll(() => vendor.received.length).toBe(1);
+    const repeated = Array.from({ length: 110 }, ask);
+    const refused: number[] = [];
+    for (const one of repeated) void one.then(({ status }) => refused.push(status));
+    await expect.poll(() => refused, { timeout: 10_000 }).toEqual(Array.from({ length: 10 }, () => 409));
+    finish();
+    expect((await first).status).toBe(200);
+    expect((await Promise.all(repeated)).filter(({ status }) => status === 200)).toHaveLength(100);
+    expect(await running.usage()).toHaveLength(1);
+  });
+
   test('a key that is deleted while a request of it is still being sent opens nothing', async () => {
     const { vendor, running } = await startOn(fresh);
     const { id, secret } = await running.newKey();

@@ -44,19 +44,28 @@ async function submitOnce(submissions: Submissions, visit: Visit, handle: Endpoi
   await answer(entered.submission, visit, handle);
 }
 
-/** Waits while another request is at it. */
+/** Waits while another request is at it, unless too many do. */
 async function answeredOrMine(submissions: Submissions, submission: Submission, reply: Reply): Promise<Entered | 'left'> {
+  const entered = await enter(submissions, submission);
+  if (entered.kind !== 'running') return entered;
+  return (await submissions.waiting(submission.account, () => untilAnswered(submissions, submission, reply))) ?? entered;
+}
+
+async function untilAnswered(submissions: Submissions, submission: Submission, reply: Reply): Promise<Entered | 'left'> {
   let pauseMs = lookMs.first;
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
-    if (reply.closed) return 'left';
-    const entered = await submissions
-      .enter(submission)
-      .catch(() => refuse('unavailable', { why: 'submissions cannot be looked up', id: submission.id }, unavailableRetryMs));
-    if (entered.kind !== 'running' || waitedMs >= waitMsMax) return entered;
     pauseMs = Math.min(lookMs.most, pauseMs * 1.5);
     await wait(pauseMs);
+    if (reply.closed) return 'left';
+    const entered = await enter(submissions, submission);
+    if (entered.kind !== 'running' || waitedMs >= waitMsMax) return entered;
   }
 }
+
+const enter = (submissions: Submissions, submission: Submission): Promise<Entered> =>
+  submissions
+    .enter(submission)
+    .catch(() => refuse('unavailable', { why: 'submissions cannot be looked up', id: submission.id }, unavailableRetryMs));
 
 async function answer(submission: OpenSubmission, visit: Visit, handle: Endpoint['handle']): Promise<void> {
   const reply = new KeptReply(visit.reply, (kept) => submission.keep(kept));

@@ -17,11 +17,15 @@ export type Entered =
   | { readonly kind: 'other' }
   | { readonly kind: 'answered'; readonly answer: KeptAnswer };
 
+/** Requests of one account that wait in this process for the answer to another. */
+const waitersMax = 100;
+
 /** Requests that shall happen once, however often they are sent: one charge and one answer for each of an account's idempotency keys. */
 export class Submissions {
   readonly #memory: AnswerMemory;
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #waiting = new Map<string, number>();
 
   constructor(database: Database, clock: Clock) {
     this.#memory = openAnswerMemory(database, clock);
@@ -50,6 +54,20 @@ export class Submissions {
         },
       },
     };
+  }
+
+  /** Does what takes long for one of this account's requests that wait; undefined, and nothing is done, when too many do. */
+  async waiting<T>(account: string, work: () => Promise<T>): Promise<T | undefined> {
+    const others = this.#waiting.get(account) ?? 0;
+    if (others >= waitersMax) return undefined;
+    this.#waiting.set(account, others + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#waiting.get(account) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(account);
+      else this.#waiting.set(account, left);
+    }
   }
 
   /** For whoever knows that no other process lives. */
