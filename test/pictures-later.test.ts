@@ -22,21 +22,23 @@ const prefixOf = (vendor: string): string => {
 };
 
 interface Channel {
+  /** What it sells; `m`, unless said. */
+  readonly model?: string;
   readonly vendor: string;
   readonly upstream: string;
   readonly url?: string;
 }
 
-/** One model, `m`, at a yuan a picture, sold over these channels, the first of them first. */
+/** Models at a yuan a picture, sold over these channels, the first of them first. */
 const configuration = (channels: readonly Channel[]): string => `
 groups:
   - { name: default, price_multiplier: 1.0 }
 models:
-  - { id: m, owned_by: simulator, kind: image, price: { image: 1 } }
+${[...new Set(channels.map(({ model = 'm' }) => model))].map((id) => `  - { id: ${id}, owned_by: simulator, kind: image, price: { image: 1 } }`).join('\n')}
 channels:
 ${channels
-  .map(({ vendor, upstream, url = `${sim.url}${prefixOf(vendor)}` }, i) => {
-    const sold = `[{ id: m, upstream: "${upstream}" }]`;
+  .map(({ model = 'm', vendor, upstream, url = `${sim.url}${prefixOf(vendor)}` }, i) => {
+    const sold = `[{ id: ${model}, upstream: "${upstream}" }]`;
     return `  - { name: c${i}, vendor: ${vendor}, base_url: "${url}", api_key: sk-sim, priority: ${i}, groups: [default], models: ${sold} }`;
   })
   .join('\n')}
@@ -119,18 +121,21 @@ onSqlite((_, __, fresh) => {
   });
 
   describe.each(later)('$vendor', ({ vendor, upstream }) => {
-    for (const trouble of ['odd', 'html', '401', 'late', 'hang'])
-      test(`whatever is said while it is asked for (${trouble}) ends nothing`, async () => {
-        const running = await start([{ vendor, upstream: `${upstream}+sim-task-${trouble}+sim-task-300ms` }], { goneAfterMs: 3_000 });
-        const { status, data } = await asked(running);
-        expect([status, data?.length]).toEqual([200, 1]);
-        expect(submissions()).toBe(1);
-        expect(await running.balance()).toBe('99.00');
-      });
+    test('whatever is said while it is asked for ends nothing', async () => {
+      const troubles = ['odd', 'html', '401', 'late', 'hang'];
+      const running = await start(
+        troubles.map((trouble) => ({ model: trouble, vendor, upstream: `${upstream}+sim-task-${trouble}+sim-task-300ms` })),
+        { goneAfterMs: 3_000 },
+      );
+      const answers = await Promise.all(troubles.map((model) => asked(running, { model })));
+      expect(answers.map(({ status, data }) => [status, data?.length])).toEqual(troubles.map(() => [200, 1]));
+      expect(submissions()).toBe(troubles.length);
+      expect(await running.balance()).toBe('95.00');
+    });
 
     test('what the vendor does not like is told, and costs nothing', async () => {
       const running = await start([
-        { vendor, upstream: `${upstream}+sim-task-moderated` },
+        { vendor, upstream: `${upstream}+sim-task-moderated+sim-task-100ms` },
         { vendor: 'bfl', upstream: 'flux-2-max' },
       ]);
       const { status, error } = await asked(running);
@@ -237,19 +242,35 @@ onSqlite((_, __, fresh) => {
     await running.expectBooks();
   });
 
-  test('of several pictures the first that fails ends them all, and the vendor is told of those that are under way', async () => {
+  test('of several pictures those that came about are delivered and paid for; whoever leaves has all of them taken back', async () => {
     const vendor = await startVendor();
+    const picture = `data:image/png;base64,${pictureOf('a fox', 64, 64).toString('base64')}`;
     let made = 0;
+    let over = false;
     vendor.answer(({ method, url }, response) => {
       const id = method === 'POST' && !url.endsWith('/cancel') ? ++made : Number(/\d+/.exec(url.split('/').at(3) ?? '')?.[0]);
-      json(response, 200, JSON.stringify({ id: `p${id}`, status: id === 2 && method === 'GET' ? 'failed' : 'processing', error: 'NSFW' }));
+      const end =
+        id % 3 === 2 ? { status: 'failed', error: 'NSFW' } : over ? { status: 'succeeded', output: picture } : { status: 'processing' };
+      json(response, 200, JSON.stringify({ id: `p${id}`, ...(method === 'GET' ? end : { status: 'starting' }) }));
     });
+    const asking = (): number => vendor.received.filter(({ method }) => method === 'GET').length;
     const running = await start([{ vendor: 'replicate', upstream: 'a/b', url: `${vendor.url}/v1` }]);
-    const { status, error } = await asked(running, { n: 3 });
-    expect([status, error?.code]).toEqual([400, 'content_policy_violation']);
+    const answer = asked(running, { n: 3 });
+    await expect.poll(asking).toBeGreaterThan(4);
+    over = true;
+    expect(await answer).toMatchObject({ status: 200, data: [{}, {}] });
+    expect(await running.balance()).toBe('98.00');
+    over = false;
+    const leaving = new AbortController();
+    const left = asked(running, { n: 3 }, { signal: leaving.signal }).catch(() => 'left');
+    const before = asking();
+    await expect.poll(asking).toBeGreaterThan(before + 4);
+    leaving.abort();
+    expect(await left).toBe('left');
     const cancelled = (): string[] => vendor.received.flatMap(({ url }) => (url.endsWith('/cancel') ? [url] : [])).sort();
-    await expect.poll(cancelled).toEqual(['/v1/predictions/p1/cancel', '/v1/predictions/p3/cancel']);
-    expect(await running.balance()).toBe('100.00');
+    await expect.poll(cancelled).toEqual(['/v1/predictions/p4/cancel', '/v1/predictions/p6/cancel']);
+    expect(await running.balance()).toBe('98.00');
+    await running.expectBooks();
   });
 
   test('a megapixel costs what it costs, for each picture', async () => {
