@@ -46,6 +46,7 @@ async function ended(running: Running, id: string): Promise<Shown> {
 /** A model, a wish, what it costs, what the film is like, and what the vendor was asked. */
 const films: readonly (readonly [model: string, wish: object, yuan: string, asked: RegExp])[] = [
   ['veo-3.1-fast', { duration: 8, size: '1080x1920', image: png }, '6.816', /"durationSeconds":8/],
+  ['veo-3.1-fast', { duration: 8, reference_images: [png] }, '5.68', /"referenceType":"asset"/],
   ['veo-3.1', { duration: 6, audio: false }, '17.04', /"generateAudio":false/],
   ['kling-v3', { duration: 15, audio: true }, '13.419', /"sound":"on"/],
   ['kling-v3', { duration: 5, resolution: '1080p', image: png }, '3.976', /"mode":"pro"/],

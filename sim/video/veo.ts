@@ -11,7 +11,12 @@ import { type DeskCall, pixels, type Question, type Screening, type Submission, 
 import type { SimTask } from './task.ts';
 
 const picture = object({ bytesBase64Encoded: base64, mimeType: oneOf('image/png', 'image/jpeg', 'image/webp') });
-const instance: Shape = { prompt: words(4_000), 'image?': picture, 'lastFrame?': picture };
+const instance: Shape = {
+  prompt: words(4_000),
+  'image?': picture,
+  'lastFrame?': picture,
+  'referenceImages?': listOf(object({ image: picture, referenceType: oneOf('asset', 'style') }), 3),
+};
 const parameters: Shape = {
   'sampleCount?': oneOf(1),
   'aspectRatio?': oneOf('16:9', '9:16'),
@@ -29,6 +34,8 @@ function wrongFor(model: string, raw: DeskCall['raw']): string | undefined {
   const { resolution = '720p' } = asked;
   const first = members(list(raw['instances'])[0]);
   if (first['lastFrame'] !== undefined && first['image'] === undefined) return '`lastFrame` needs `image`';
+  if (first['referenceImages'] !== undefined && (seconds !== 8 || first['image'] !== undefined || model.includes('lite')))
+    return '`referenceImages` is only supported alone, for `durationSeconds` 8.';
   if (!model.startsWith('veo-2') && ![4, 6, 8].includes(seconds))
     return `The number value for \`durationSeconds\` is out of bound. Please provide a value between 4 and 8, inclusive.`;
   if (resolution !== '720p' && seconds !== 8) return `\`resolution\` ${String(resolution)} is only supported for \`durationSeconds\` 8.`;

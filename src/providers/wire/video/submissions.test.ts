@@ -43,6 +43,22 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     ['720p'],
   ],
   [
+    'gemini',
+    'veo-3.1-generate-preview',
+    { seconds: 8, images: [{ role: 'reference', url: png }] },
+    '/models/veo-3.1-generate-preview:predictLongRunning',
+    {
+      instances: [
+        {
+          prompt: 'a cat',
+          referenceImages: [{ image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' }, referenceType: 'asset' }],
+        },
+      ],
+      parameters: { sampleCount: 1, resolution: '720p', durationSeconds: 8 },
+    },
+    ['720p'],
+  ],
+  [
     'vertex',
     'veo-3.1-generate-001',
     { seconds: 8, resolution: '4k', audio: false, negativePrompt: 'dogs' },
@@ -304,7 +320,15 @@ describe('what a model does not make', () => {
     ['gemini', 'veo-3.1-generate-preview', { seconds: 6, resolution: '1080p' }, 'duration', 'allowed at 1080p are 8 seconds'],
     ['gemini', 'veo-3.1-lite-generate-preview', { seconds: 8, resolution: '4k' }, 'resolution', 'allowed are 720p, 1080p'],
     ['gemini', 'veo-3.1-generate-preview', { audio: false }, 'audio', 'only videos with sound are made'],
-    ['gemini', 'veo-3.1-generate-preview', { images: [reference] }, 'image', 'reference images cannot be taken'],
+    ['gemini', 'veo-3.1-lite-generate-preview', { images: [reference] }, 'image', 'reference images cannot be taken'],
+    ['gemini', 'veo-3.1-generate-preview', { images: [reference] }, 'duration', 'allowed with reference images are 8 seconds'],
+    [
+      'vertex',
+      'veo-3.1-generate-001',
+      { seconds: 8, images: [first, reference] },
+      'image',
+      'frames and reference images exclude each other',
+    ],
     ['gemini', 'veo-3.1-generate-preview', { images: [last] }, 'image', 'a last frame needs a first frame'],
     ['kling', 'kling-v3', { seconds: 20 }, 'duration', 'allowed are 3 to 15 seconds'],
     ['kling', 'kling-v3', { aspectRatio: '21:9' }, 'aspect_ratio', 'allowed are 16:9, 9:16, 1:1'],

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { Ask } from '../../adapter.ts';
-import type { AcceptedTask, Progress, TaskAdapter, TaskFile, VideoCall } from '../../task-adapter.ts';
+import type { AcceptedTask, Misfit, Progress, TaskAdapter, TaskFile, VideoCall } from '../../task-adapter.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini-fault.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../json.ts';
 import { protocolFault } from '../openai-chat-fault.ts';
@@ -14,16 +14,16 @@ const veo3: VideoRange = {
   resolutions: ['720p', '1080p', '4k'],
   usual: '720p',
   ratios: ['16:9', '9:16'],
-  images: { first: 1, last: 1 },
+  images: { first: 1, last: 1, reference: 3 },
   audio: 'always',
   promptMax: 4_000,
 };
 
-/** ai.google.dev/gemini-api/docs/video, 2026-08: more than 720p comes in 8 seconds only. */
+/** ai.google.dev/gemini-api/docs/video, 2026-08: more than 720p comes in 8 seconds only, and so does what is made after examples. */
 const ranges = [
-  { ...veo3, models: /^veo-2/, seconds: [5, 6, 7, 8], secondsAt: {}, resolutions: ['720p'], audio: 'never' },
+  { ...veo3, models: /^veo-2/, seconds: [5, 6, 7, 8], secondsAt: {}, resolutions: ['720p'], images: { first: 1, last: 1 }, audio: 'never' },
   { ...veo3, models: /^veo-3\.0/, resolutions: ['720p', '1080p'], images: { first: 1 } },
-  { ...veo3, models: /-lite/, resolutions: ['720p', '1080p'] },
+  { ...veo3, models: /-lite/, resolutions: ['720p', '1080p'], images: { first: 1, last: 1 } },
   veo3,
 ] as const satisfies readonly VideoRange[];
 
@@ -35,16 +35,30 @@ const vertex = fitting([vertexRanges[0] ?? veo3, ...vertexRanges.slice(1)]);
 
 const pathOf = (model: string, method: string): string => `/models/${encodeURIComponent(model)}:${method}`;
 
+function misfitOf(call: VideoCall, { misfit, made }: typeof gemini): Misfit | undefined {
+  const wrong = misfit(call);
+  const { images } = call.wish;
+  if (wrong !== undefined || !images.some(({ role }) => role === 'reference')) return wrong;
+  if (images.some(({ role }) => role !== 'reference')) return { param: 'image', why: 'frames and reference images exclude each other' };
+  return made(call).seconds === 8 ? undefined : { param: 'duration', why: 'allowed with reference images are 8 seconds' };
+}
+
 /** Bytes alone are read: of an address, or of Google's own storage, there is none that a client could give. */
-function picture(wish: VideoCall['wish'], role: 'first' | 'last'): object | undefined {
-  const parts = dataParts(imageAs(wish, role) ?? '');
+function picture(url = ''): object | undefined {
+  const parts = dataParts(url);
   return parts && { bytesBase64Encoded: parts.base64, mimeType: parts.type };
 }
 
 function submit(call: VideoCall, { made }: typeof gemini, more: object): Ask {
   const { wish } = call;
   const { seconds, resolution, ratio } = made(call);
-  const instance = { prompt: wish.prompt, image: picture(wish, 'first'), lastFrame: picture(wish, 'last') };
+  const examples = wish.images.filter(({ role }) => role === 'reference');
+  const instance = {
+    prompt: wish.prompt,
+    image: picture(imageAs(wish, 'first')),
+    lastFrame: picture(imageAs(wish, 'last')),
+    referenceImages: examples.length > 0 ? examples.map(({ url }) => ({ image: picture(url), referenceType: 'asset' })) : undefined,
+  };
   const parameters = {
     sampleCount: 1,
     aspectRatio: ratio,
@@ -103,7 +117,7 @@ const shared = {
 /** Veo of the Gemini API. The file stays two days with Google and is given to nobody without our key. */
 export const geminiVideo: TaskAdapter = {
   ...shared,
-  misfit: gemini.misfit,
+  misfit: (call) => misfitOf(call, gemini),
   submit: (call) => submit(call, gemini, {}),
   submitted(reply) {
     const name = textOf(operationName(reply));
@@ -123,7 +137,7 @@ export const geminiVideo: TaskAdapter = {
 export const vertexVideo: TaskAdapter = {
   ...shared,
   variants: (call) => [vertex.made(call).resolution],
-  misfit: vertex.misfit,
+  misfit: (call) => misfitOf(call, vertex),
   submit: (call) => submit(call, vertex, { generateAudio: call.wish.audio }),
   submitted(reply) {
     const name = textOf(operationName(reply));
