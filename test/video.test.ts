@@ -181,3 +181,15 @@ test('a task can be asked for within 24 hours, by whoever made it, with an empty
   ]);
   expect((await running.post(`${path}/${id}`, {})).status).toBe(405);
 });
+
+test('a video that is not there when its time is over is cancelled, failed and paid back', async () => {
+  const vendor = await startFilmVendor();
+  vendor.state = { status: 'in_progress', progress: 10 };
+  const configuration = `settings: { video: { limit_seconds: 1 } }\n${films(vendor.url)}`;
+  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, taskLimits: quickTasks });
+  const { id } = await submitted(running);
+  expect(await ended(running, id)).toMatchObject({ status: 'failed', error: 'Task timed out and was cancelled.' });
+  expect(vendor.cancelled).toEqual(['up_1']);
+  expect(await running.balance()).toBe('100.00');
+  await running.expectBooks();
+});
