@@ -169,9 +169,9 @@ onSqlite((_, openFresh) => {
     });
     const keyring = openKeyring(db, systemClock);
     const perKeyUs = (): number => {
-      const start = systemClock.monotonicMs();
+      const start = process.cpuUsage();
       for (let i = 0; i < 20_000; i++) keyring.known(secrets[i % 100] ?? '');
-      return ((systemClock.monotonicMs() - start) * 1_000) / 20_000;
+      return process.cpuUsage(start).user / 20_000;
     };
     for (const secret of secrets.slice(0, 100)) await keyring.lookUp(secret);
     perKeyUs();
