@@ -78,8 +78,10 @@ export class PatientAttempt {
     for (let faults = 0; ; ) {
       const everyMs = Math.max(everyMsMin, later.afterMs) * 2 ** faults;
       const pauseMs = Math.max(Math.min(everyMs, everyMsMax), last?.retryAfterMs ?? 0);
-      if (clock.monotonicMs() + pauseMs > until) return accepted({ kind: 'timeout', message: overdue(totalMs, last) });
-      await this.#pause(pauseMs);
+      const leftMs = until - clock.monotonicMs();
+      if (leftMs <= 0) return accepted({ kind: 'timeout', message: overdue(totalMs, last) });
+      // Whoever wants to be left alone for longer than that is asked once more at the end.
+      await this.#pause(Math.min(pauseMs, leftMs));
       if (this.#ended !== undefined) return this.#ended;
       this.#later = undefined;
       const result = await this.#again(later);

@@ -63,7 +63,7 @@ function ask(call: Call): Ask {
   return jsonAsk(`/${call.upstreamModel}`, {
     prompt,
     ...shapeOf(call, family),
-    // §3.1 of what clients write: better is more steps, where they can be set.
+    // Better is more steps, where they can be set (the most that openapi.json allows).
     ...(quality === 'hd' && /dev|flex/.test(call.upstreamModel) ? { steps: 50 } : {}),
     ...given,
     ...(painted === undefined ? {} : { mask: base64(painted) }),

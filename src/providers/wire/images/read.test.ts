@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer, Call, Later, PictureAdapter } from '../../adapter.ts';
+import type { Call, Later, PictureAdapter } from '../../adapter.ts';
 import { bflImages } from './bfl.ts';
 import { cogView } from './cogview.ts';
 import { dashscopeTasks } from './dashscope-tasks.ts';
@@ -44,7 +44,7 @@ function laterFrom(adapter: PictureAdapter, reply: unknown): Later {
 function meaning(said: Said): unknown {
   if (isLater(said)) return 'again';
   if ('kind' in said) return [said.kind, said.ended === true ? 'ended' : 'gone' in said ? 'gone' : 'asked again'];
-  return (said as Answer).pictures?.map(({ from }) => ('url' in from ? from.url : from.base64));
+  return said.pictures?.map(({ from }) => ('url' in from ? from.url : from.base64));
 }
 
 const url = 'https://delivery.example/1.png';
