@@ -74,6 +74,18 @@ onSqlite((_, __, fresh) => {
     await running.expectBooks();
   });
 
+  test('pictures that are too many for one answer are asked for in several, and counted together', async () => {
+    const running = await start('{ image_output: 1 }', [openai('gpt-image-2')]);
+    const { data, usage } = await made(
+      await running.post(generations, { ...words, n: 3, size: '3840x2160', quality: 'low', response_format: 'b64_json' }),
+    );
+    expect(sim.requests).toHaveLength(3);
+    expect(data).toHaveLength(3);
+    expect(await running.usage()).toMatchObject([{ output_tokens: BigInt(usage?.output_tokens ?? 0) }]);
+    expect(usage?.output_tokens).toBe(3 * 2_152);
+    await running.expectBooks();
+  });
+
   test('what the vendor does not count is estimated by what the terms say, and marked', async () => {
     const terms = '{ tokens: { any: 500 } }';
     const running = await start('{ input: 1000, image_output: 1000 }', [openai('gpt-image-2+sim-no-usage')], '10', terms);

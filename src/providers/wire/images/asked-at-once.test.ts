@@ -131,6 +131,8 @@ test('a vendor that makes fewer at a time is asked more often', () => {
       ?.calls.map(({ image }) => image?.n),
   ).toEqual([6, 4]);
   expect(openaiImages(gptImages).parts?.(callFor('gpt-image-2', n))).toBeUndefined();
+  // Ten of these would be more than an answer may hold.
+  expect(openaiImages(gptImages).parts?.(callFor('gpt-image-2', { ...n, size: size('3840x2160') }))?.calls).toHaveLength(10);
 });
 
 const refusals: readonly (readonly [string, PictureAdapter, object, string])[] = [

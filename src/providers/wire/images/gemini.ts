@@ -1,6 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import type { Quantities } from '../../../base/quantities.ts';
-import type { Answer, Ask, Call, Parts, Picture, PictureAdapter, PictureMisfit } from '../../adapter.ts';
+import type { Answer, Ask, Call, Picture, PictureAdapter, PictureMisfit } from '../../adapter.ts';
 import { type GivenImage, resolutionOf, wishOf } from '../../image-wish.ts';
 import { modelPath } from '../gemini-ask.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini-fault.ts';
@@ -9,6 +8,7 @@ import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../j
 import { protocolFault, sanitise } from '../openai-chat-fault.ts';
 import { jsonAsk, made, moderated, partsOf } from './made.ts';
 import { nearest } from './sizes.ts';
+import { counted, withUsage } from './usage.ts';
 
 /** ai.google.dev/gemini-api/docs/image-generation, 2026-08. */
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
@@ -87,29 +87,4 @@ function heldBack(body: JsonObject, candidates: readonly JsonObject[], parts: re
   if (reason === 'MAX_TOKENS' || reason === 'OTHER' || reason === 'MALFORMED_RESPONSE')
     return { kind: 'server_error', message: `no picture: ${reason}` };
   return moderated(words === '' ? reason : sanitise(words));
-}
-
-/** The counts as the convention tells them. */
-function counted(answer: Answer, quantities: Quantities): Answer {
-  const { input = 0, cached_input: cached = 0, image_input: seen = 0, output = 0, reasoning = 0, image_output: drawn = 0 } = quantities;
-  const [inputs, outputs] = [input + cached + seen, output + reasoning + drawn];
-  const usage = {
-    input_tokens: inputs,
-    input_tokens_details: { text_tokens: input + cached, image_tokens: seen },
-    output_tokens: outputs,
-    output_tokens_details: { text_tokens: output + reasoning, image_tokens: drawn },
-    total_tokens: inputs + outputs,
-  };
-  const told = objectOf(parse(answer.body.toString('utf8')));
-  return { ...answer, quantities, body: Buffer.from(JSON.stringify({ ...told, usage })) };
-}
-
-/** Several calls are one answer, and so is their count. */
-function withUsage(parts: Parts | undefined): Parts | undefined {
-  if (parts === undefined) return undefined;
-  const join: Parts['join'] = (answers) => {
-    const all = parts.join(answers);
-    return all.quantities === undefined ? all : counted(all, all.quantities);
-  };
-  return { ...parts, join };
 }

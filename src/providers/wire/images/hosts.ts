@@ -18,7 +18,7 @@ export const togetherImages = (faults: readonly FaultRule[]): PictureAdapter =>
     quality: () => undefined,
     base64: 'base64',
     drop: ['size', 'style', 'background', 'moderation', 'output_compression', 'user'],
-    nMax: 4,
+    nMax: () => 4,
     faults,
   });
 

@@ -9,6 +9,7 @@ import type { FaultRule, Quirks } from '../openai-chat-quirks.ts';
 import { formAsk } from './form.ts';
 import { made, partsOf } from './made.ts';
 import { fitted, nearest } from './sizes.ts';
+import { withUsage } from './usage.ts';
 
 /** How a vendor departs from OpenAI's images. Each entry cites its page and date. */
 export interface ImagesQuirks {
@@ -16,8 +17,8 @@ export interface ImagesQuirks {
   readonly rename?: Readonly<Record<string, string>>;
   /** What it refuses. */
   readonly drop?: readonly string[];
-  /** Pictures that it makes at a time. */
-  readonly nMax?: number;
+  /** Pictures that it makes at a time, or whose bytes fit into one answer. */
+  readonly nMax?: (wish: ImageWish) => number;
   /** What it is told of the size, instead of `size`. Undefined: nothing. */
   readonly size?: (size: ImageSize, call: Call) => JsonObject | undefined;
   /** What it calls the client's quality. Undefined: it knows none. Absent: as the client does. */
@@ -89,7 +90,7 @@ export function openaiImages(quirks: ImagesQuirks = {}): PictureAdapter {
     ask: (call) => ({ path, headers: json, body: edited(call, quirks) }),
     read: (reply, _, call) => read(reply, call, quirks),
     fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
-    ...(nMax === undefined ? {} : { parts: (call) => partsOf(call, nMax) }),
+    ...(nMax === undefined ? {} : { parts: (call) => withUsage(partsOf(call, nMax(wishOf(call)))) }),
   };
 }
 
@@ -100,7 +101,7 @@ export function openaiEdits(quirks: ImagesQuirks = {}, path = '/images/edits'): 
     ask: (call) => form(call, quirks, path),
     read: (reply, _, call) => read(reply, call, quirks),
     fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
-    ...(nMax === undefined ? {} : { parts: (call) => partsOf(call, nMax) }),
+    ...(nMax === undefined ? {} : { parts: (call) => withUsage(partsOf(call, nMax(wishOf(call)))) }),
   };
 }
 
@@ -215,11 +216,17 @@ const times = ({ width, height }: ImageSize, by: number): ImageSize => ({ width:
 /** §3.1: what models before called so. */
 const gptQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
 
+/** What one answer can hold: a picture of noise is no smaller in base64 than its pixels are. */
+const answerBytes = 64_000_000;
+const base64BytesPerPixel = 4;
+const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
+
 /** OpenAI's own, and Azure's: `response_format` and `style` were of the models before these (recorded 2026-08: "Unknown parameter"). */
 export const gptImages = {
   quality: (quality) => gptQuality[quality] ?? quality,
   size: gptSize,
   bytesOnly: true,
+  nMax: ({ size = largestUsual }) => Math.max(1, Math.floor(answerBytes / (size.width * size.height * base64BytesPerPixel))),
   drop: ['style', 'response_format'],
   // "moderation_blocked", "image_generation_user_error" (public issues, 2026-08)
   faults: [
