@@ -61,6 +61,7 @@ function parsed(text: string | undefined): Record<string, unknown> | undefined {
 
 const bytesOf = ({ text, base64 }: { readonly text?: string; readonly base64?: string } = {}): Buffer =>
   base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');
+
 function recordingOf({ response, ...row }: Row): Recording {
   const reply = response?.base64 === undefined ? Buffer.from(response?.text ?? '') : Buffer.from(response.base64, 'base64');
   const headers = Object.fromEntries(Object.entries(response?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]));
