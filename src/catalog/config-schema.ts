@@ -204,7 +204,13 @@ export const mediaSchema = members({
 });
 export type WrittenMedia = z.output<typeof mediaSchema>;
 
-export const settingsSchema = members({ usd_rate: decimal(usdRate).optional(), media: mediaSchema.optional() });
+const videoSchema = members({ limit_seconds: count(1).optional() });
+
+export const settingsSchema = members({
+  usd_rate: decimal(usdRate).optional(),
+  media: mediaSchema.optional(),
+  video: videoSchema.optional(),
+});
 
 function isDate(written: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(written)) return false;

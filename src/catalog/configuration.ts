@@ -11,6 +11,8 @@ export interface Configuration {
   readonly channels: readonly ChannelFacts[];
   /** What of `settings.media` is written; the rest is as usual. */
   readonly media?: MediaSettings;
+  /** The same of `settings.video`. */
+  readonly video?: VideoSettings;
   /** Nothing wrong, but worth knowing before selling. One sentence each. */
   readonly warnings: readonly string[];
 }
@@ -34,6 +36,12 @@ export interface KeptSettings {
   readonly bytesMax?: number;
   readonly fileBytesMax?: number;
   readonly keptMs?: number;
+}
+
+/** Limits of work that outlives its request. */
+export interface VideoSettings {
+  /** A video that is not there by then is given up. */
+  readonly ageMs?: number;
 }
 
 /** The configuration, or all that is wrong with it, in the order of lines. */
