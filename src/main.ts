@@ -90,6 +90,10 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+interface Closing {
+  readonly close: () => void | Promise<void>;
+}
+
 /** How long a drain waits for running requests before it breaks them off. */
 const drainMs = 25_000;
 
@@ -146,8 +150,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const door = await openDoor(server, parts, endpoints, doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   desk.openOn(server);
   openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
-  const others = expiring.map(({ stop }) => ({ close: stop }));
-  const rooms = [tasks, till, { close: () => changes.stop() }, ...others, keyring, lanes, blobs, database];
+  const loops = [changes.stop, ...expiring.map(({ stop }) => stop)].map((stop) => ({ close: stop }));
+  const rooms: readonly Closing[] = [tasks, till, ...loops, keyring, lanes, blobs, database];
   const close = async (): Promise<void> => {
     await emptied(door, desk, server);
     for (const room of rooms) await room.close();
