@@ -156,7 +156,7 @@ describe.each(signing)('thoughts of %s', (model) => {
       const pieces: unknown = delta === undefined ? undefined : Reflect.get(delta, 'reasoning_details');
       for (const piece of Array.isArray(pieces) ? pieces : []) {
         const before = details.get(piece.index) ?? {};
-        details.set(piece.index, { ...before, ...piece, text: `${before['text'] ?? ''}${piece.text ?? ''}` });
+        details.set(piece.index, { ...before, ...piece, text: String(before['text'] ?? '').concat(piece.text ?? '') });
       }
       for (const { index, id, function: said } of delta?.tool_calls ?? []) {
         calls[index] ??= { id: id ?? '', name: said?.name ?? '', arguments: '' };

@@ -182,7 +182,11 @@ forEachDatabase((_name, openFresh) => {
       );
       const { userId } = await newCustomer(on.database, 100n * nanoPerYuan);
       for (const seconds of [5, 10, 15]) await on.node.submit(userId, { seconds });
-      expect([...on.vendor.tasks.values()].map(({ model, seconds }) => `${model} ${seconds}`)).toEqual(['short 5', 'short 10', 'long 15']);
+      expect([...on.vendor.tasks.values()].map(({ model, seconds }) => [model, seconds])).toEqual([
+        ['short', '5'],
+        ['short', '10'],
+        ['long', '15'],
+      ]);
       await expect(on.node.submit(userId, { seconds: 20 })).rejects.toMatchObject({ refusal: 'invalid_value', param: 'duration' });
     });
 

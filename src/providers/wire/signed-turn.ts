@@ -1,6 +1,6 @@
 import type { Signatures } from '../adapter.ts';
 import { withDetails } from './chat-collect.ts';
-import { listOf, objectOf, parse, utf8 } from './json.ts';
+import { listOf, objectOf, parse, utf8, textOf } from './json.ts';
 import { signaturesOf } from './signatures.ts';
 
 /** Members of a delta that may carry what is signed. */
@@ -44,7 +44,7 @@ export class SignedTurn {
     const calls = this.#calls.map(({ id, name, args, more }) => ({
       id,
       name,
-      arguments: String(parse(utf8(`"${args}"`)) ?? ''),
+      arguments: textOf(parse(utf8(`"${args}"`))) ?? '',
       extra: membersOf(more)?.['extra_content'],
     }));
     return signaturesOf(calls, details);
