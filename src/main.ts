@@ -140,6 +140,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log.text('request', accessText(line));
       metrics.finished(line);
     },
+    failed: (line) => log.line('attempt failed', line),
   };
   const tasks = tasksOn(parts, database, sealer, log, options);
   if (sole !== undefined) await tasks.release();

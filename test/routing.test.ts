@@ -55,6 +55,18 @@ test('a channel that refused our key, or told how long to stay away, is left alo
   }
 });
 
+test('an attempt that failed is told the operator, though the client sees nothing of it, and no word of the vendor with it', async () => {
+  const second = await startVendor();
+  const first = await startVendor();
+  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: twoChannels(first.url, second.url) });
+  const told: unknown[] = [];
+  Object.assign(running.gateway.parts, { failed: (line: unknown) => told.push(line) });
+  first.answer((_request, response) => json(response, 404, '{"error":{"message":"no model for: hello","code":null}}'));
+  expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
+  expect(told).toMatchObject([{ channel: 'first', model: 'm1', fault: 'unknown_model', stage: 'waiting' }]);
+  expect(JSON.stringify(told)).not.toContain('hello');
+});
+
 test('a wrong request is not tried elsewhere', async () => {
   const { first, second, running } = await start();
   first.answer((_request, response) =>

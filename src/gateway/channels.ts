@@ -1,6 +1,7 @@
 import { isPictured } from '../base/capability.ts';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
+import type { CallStage } from '../http/upstream.ts';
 import type { Adapter, Call, SoundAdapter, StreamedPictureAdapter, StreamTranslator } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
@@ -33,6 +34,7 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
     }
     const { fault, stage } = one.result;
     parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
+    tellFailure(exchange, candidate, fault, stage);
     last = one.result;
     failures ??= new Map();
     const count = (failures.get(fault.kind) ?? 0) + 1;
@@ -43,6 +45,11 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
   }
   if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
   return { result: last ?? { kind: 'fault', stage: 'connecting', fault: noChannel }, receiver: undefined };
+}
+
+function tellFailure({ parts, request }: Exchange, { channel }: Candidate, { kind, message }: Fault, stage: CallStage): void {
+  const why = kind === 'network' || kind === 'timeout' ? message : undefined;
+  parts.failed({ id: request.id, channel: channel.name, model: request.model, fault: kind, stage, why });
 }
 
 const noneTried: Candidate[] = [];

@@ -1,9 +1,10 @@
 import type { Keyring } from '../accounts/principal.ts';
 import type { Clock } from '../base/clock.ts';
+import type { FaultKind } from '../base/fault.ts';
 import type { Random } from '../base/random.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Spools } from '../http/spool.ts';
-import type { UpstreamTimes } from '../http/upstream.ts';
+import type { CallStage, UpstreamTimes } from '../http/upstream.ts';
 import type { Till } from '../ledger/contract.ts';
 import type { Downloads } from '../media/downloads.ts';
 import type { Files } from '../media/files.ts';
@@ -68,6 +69,17 @@ export const gatewayLimits: GatewayLimits = {
   },
 };
 
+/** One attempt that did not succeed: what an operator needs to find the channel that is wrong. */
+export interface FailedAttempt {
+  readonly id: string;
+  readonly channel: string;
+  readonly model: string;
+  readonly fault: FaultKind;
+  readonly stage: CallStage;
+  /** What the connection said, where none came about. */
+  readonly why: string | undefined;
+}
+
 /** Everything the pipeline works with, wired once in main.ts. */
 export interface Parts {
   readonly clock: Clock;
@@ -85,4 +97,6 @@ export interface Parts {
   readonly files: Files;
   readonly signatures: SignatureMemory;
   readonly access: (line: AccessLine) => void;
+  /** A channel failed and the client may never see it. What a vendor said may repeat the prompt, so only the name of the fault is told. */
+  readonly failed: (line: FailedAttempt) => void;
 }
