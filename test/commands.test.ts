@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +40,12 @@ function tollgate(args: readonly string[], env: Readonly<Record<string, string>>
     );
   });
 }
+
+test('a demo that cannot start leaves nothing behind', async () => {
+  const place = mkdtempSync(join(folder, 'demo-'));
+  expect((await tollgate(['demo', '--port', String(port)], { TMPDIR: place })).code).toBe(1);
+  expect(readdirSync(place)).toEqual([]);
+});
 
 const zeroKey = Buffer.alloc(32).toString('base64');
 

@@ -25,13 +25,19 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
   const context = { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() };
   const configuration = orFail(await readConfiguration(simConfig(simulator.url), context), 'the demo');
   // An operator's database is no place for a demo's users, nor his bucket for what they make.
-  const gateway = await openGateway(
-    await gatewayOptions({ ...options, data: folder }, configuration, { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined }),
-  );
-  stopOnSignal(gateway, async () => {
+  const sealed = { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined };
+  const leave = async (): Promise<void> => {
     await simulator.close();
     if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
-  });
+  };
+  let gateway: Gateway;
+  try {
+    gateway = await openGateway(await gatewayOptions({ ...options, data: folder }, configuration, sealed));
+  } catch (error) {
+    await leave();
+    throw error;
+  }
+  stopOnSignal(gateway, leave);
   const key = await demoKey(gateway);
   if (options.json === true) console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel }));
   else console.log(welcome(gateway.url, key));

@@ -18,7 +18,7 @@ export async function check(options: Options, env: Env): Promise<void> {
   requireDatabase(findInstallation(options.data, env));
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database, taskProof);
-    const summary = `${report.accounts} accounts, ${report.transfers} transfers, ${report.holds} holds`;
+    const summary = `${report.accounts} accounts, ${report.transfers} transfers, ${report.holds} open holds`;
     const problems = report.problems.map((problem) => JSON.stringify(problem));
     print(options.json === true, report, [report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`, ...problems]);
     if (!report.ok) process.exitCode = 1;
