@@ -1,5 +1,5 @@
 // `npm run recordings`: replays all recorded traffic and writes docs/recordings.md, which counts what passed by vendor and by feature and names every
-// exception with its reason. Fails when a recording fails or is not accounted for, or when more than one in a hundred is an exception.
+// exception with its reason. Fails when a recording fails or is not accounted for, or when more than one in a hundred of the language endpoints is an exception.
 // `--replayed` takes the figures of the last `npm test` instead of replaying once more.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,6 +22,8 @@ const endpoints = {
   tts: 'texts, read aloud',
 };
 const exceptionsShareMax = 0.01;
+/** Few, and some of them are live sessions over sockets: named like all exceptions, but no share of them says anything. */
+const few = new Set(['audio', 'tts']);
 
 if (!existsSync(folder)) {
   process.stdout.write('shared recordings absent: docs/recordings.md stays as it is\n');
@@ -45,6 +47,8 @@ const rows = readFileSync(join(folder, 'index.tsv'), 'utf8')
   .filter(({ endpoint }) => endpoint in endpoints);
 const good = ({ id }) => passed.has(id) && !failed.has(id);
 const exceptions = rows.filter(({ id }) => reasons[id] !== undefined);
+const judged = rows.filter(({ endpoint }) => !few.has(endpoint));
+const tooMany = exceptions.filter(({ endpoint }) => !few.has(endpoint)).length > judged.length * exceptionsShareMax;
 const wrong = rows.filter((row) => (reasons[row.id] === undefined) !== good(row));
 writeFileSync(join(root, 'docs', 'recordings.md'), report());
 process.stdout.write(
@@ -52,8 +56,8 @@ process.stdout.write(
 );
 for (const { id } of wrong)
   process.stderr.write(`${id}: ${good({ id }) ? 'passes, its exception has to go' : failed.has(id) ? 'fails' : 'is judged by no test'}\n`);
-if (exceptions.length > rows.length * exceptionsShareMax) process.stderr.write('More exceptions than one in a hundred\n');
-process.exit(status !== 0 || wrong.length > 0 || exceptions.length > rows.length * exceptionsShareMax ? 1 : 0);
+if (tooMany) process.stderr.write('More exceptions than one in a hundred\n');
+process.exit(status !== 0 || wrong.length > 0 || tooMany ? 1 : 0);
 
 function replay() {
   rmSync(results, { recursive: true, force: true });
