@@ -1,8 +1,6 @@
 import type { Random } from '../src/base/random.ts';
 
 const everyOffsetBytesMax = 3_000;
-/** What is longer is not taken in crumbs: it repeats itself, and a megabyte of them takes seconds. */
-const crumbsBytesMax = 20_000;
 /** So far apart are the cuts of one play, so many plays cut at every offset. */
 const strideBytes = 128;
 
@@ -42,11 +40,10 @@ export function* fewCuts(bytes: Buffer, random: Random): Generator<Iterable<Buff
 
 /** Ways in which a network may cut a stream: small ones at every offset, all of them at the borders of events and in pieces of many sizes. */
 export function* cuts(bytes: Buffer, random: Random): Generator<Iterable<Buffer>> {
-  if (bytes.length <= everyOffsetBytesMax) yield* everyOffset(bytes);
+  if (bytes.length <= everyOffsetBytesMax) for (let at = 1; at < bytes.length; at++) yield cut(bytes, [at]);
   yield cut(
     bytes,
     [...borders(bytes)].sort((a, b) => a - b),
   );
-  const longest = bytes.length <= crumbsBytesMax ? [2, 7, 40, 300, 5_000] : [40, 300, 5_000];
-  for (const one of longest) yield cut(bytes, randomOffsets(random, one, bytes.length));
+  for (const longest of [2, 7, 40, 300, 5_000]) yield cut(bytes, randomOffsets(random, longest, bytes.length));
 }

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { everyOffset } from '../../test/cuts.ts';
 import { eventFrame } from '../../test/support/event-stream.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { type Adapter, type Answer, type Call, isFault, type StreamTranslator } from './adapter.ts';
@@ -68,7 +67,7 @@ function callOf(over: Partial<Call> = {}): Call {
 
 const streamed = callOf({ stream: true, streamUpstream: true, includeUsage: true });
 
-function play(adapter: Adapter, pieces: Iterable<Buffer>, call: Call = streamed): { text: string; translator: StreamTranslator } {
+function play(adapter: Adapter, pieces: readonly Buffer[], call: Call = streamed): { text: string; translator: StreamTranslator } {
   const translator = adapter.stream(call);
   let text = '';
   for (const piece of pieces) text += translator.push(piece);
@@ -169,7 +168,8 @@ describe.each(speaking)('%s', (id) => {
 
   it('gives the same bytes for every cut, and byte by byte', () => {
     const { text } = play(chat, [sse]);
-    for (const pieces of everyOffset(sse)) expect(play(chat, pieces).text).toBe(text);
+    const offsets = Array.from(sse, (_, cut) => cut);
+    expect(offsets.filter((cut) => play(chat, [sse.subarray(0, cut), sse.subarray(cut)]).text !== text)).toEqual([]);
     expect(
       play(
         chat,
