@@ -45,6 +45,7 @@ export function buildSnapshot(catalogue: Catalogue, serves: Serves): Snapshot {
 function candidatesByModel(channels: readonly Channel[], models: ReadonlyMap<string, Model>, serves: Serves): Map<string, Candidate[]> {
   const byModel = new Map<string, Candidate[]>();
   for (const channel of channels) {
+    if (channel.resting) continue;
     const { priority, weight } = channel;
     const id = `${channel.name}@${channel.revision}`;
     for (const [publicId, upstreamModel] of channel.models) {

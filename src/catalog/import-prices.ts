@@ -1,13 +1,15 @@
+import type { Clock } from '../base/clock.ts';
 import { bump } from '../storage/changes.ts';
-import type { Database, Row, Script, Statement } from '../storage/database.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
 import { pricedModelSchema } from './config-schema.ts';
 import { didYouMean } from './nearest.ts';
 import { type PriceDifference, priceDifferences } from './price-differences.ts';
 import type { Problem } from './problem.ts';
-import { catalogTopic, lockVersion } from './recording.ts';
+import { catalogTopic, lockVersion } from './topic.ts';
 import { Report } from './report.ts';
 import type { Price } from './price.ts';
-import { parseFacts, priceText } from './stored.ts';
+import { type PriceAuthor, publishPrice } from './prices.ts';
+import { parseFacts } from './stored.ts';
 import { member, reportTwins } from './twins.ts';
 import { readPrice } from './written-price.ts';
 import { readYaml } from './yaml-source.ts';
@@ -25,12 +27,18 @@ export interface PriceImport {
  * Takes over a list of prices, YAML or JSON: `[{ id, price }, …]`, alone or as the member `models`, prices as in the configuration file. Only models
  * that are sold now have prices to change. One refused entry and nothing changes; otherwise all changes at once, in every process within a second.
  */
-export function importPrices(database: Database, text: string, { dry }: { readonly dry: boolean }): Promise<PriceImport> {
-  return dry ? database.snapshot(() => importing(text, true)) : database.transact(() => importing(text, false));
+export function importPrices(
+  database: Database,
+  text: string,
+  { dry, clock }: { readonly dry: boolean; readonly clock: Clock },
+): Promise<PriceImport> {
+  const by = { source: 'import', at: clock.now() } as const;
+  return dry ? database.snapshot(() => importing(text, undefined)) : database.transact(() => importing(text, by));
 }
 
-function* importing(text: string, dry: boolean): Script<PriceImport> {
-  if (!dry) yield* lockVersion();
+/** The same as a part of a transaction; `by` undefined: a dry run. */
+export function* importing(text: string, by: (PriceAuthor & { readonly at: number }) | undefined): Script<PriceImport> {
+  if (by !== undefined) yield* lockVersion();
   const sold = new Map(
     (yield { sql: 'SELECT id, facts, price FROM models WHERE active = 1', params: [] }).map((row) => [String(row['id']), row]),
   );
@@ -39,8 +47,11 @@ function* importing(text: string, dry: boolean): Script<PriceImport> {
   const entries = readEntries(source.value, sold, report);
   const compared = entries.map(({ id, old, price }) => ({ id, price, differences: priceDifferences(old, price) }));
   const changed = compared.filter(({ differences }) => differences.length > 0);
-  const applied = !dry && report.clean && changed.length > 0;
-  if (applied) for (const statement of updates(changed)) yield statement;
+  const applied = by !== undefined && report.clean && changed.length > 0;
+  if (applied) {
+    for (const { id, price } of changed) yield* publishPrice(id, price, by);
+    yield bump(catalogTopic);
+  }
   return {
     applied,
     changed: changed.map(({ id, differences }) => ({ id, differences })),
@@ -74,12 +85,4 @@ function readEntries(value: unknown, sold: ReadonlyMap<string, Row>, report: Rep
     const facts = parseFacts(entry.id, String(row['facts']), String(row['price']));
     return [{ id: entry.id, old: facts.price, price: readPrice(facts.kind, entry.price, report, [...within, index, 'price']) }];
   });
-}
-
-function updates(changed: readonly { readonly id: string; readonly price: Price }[]): readonly Statement[] {
-  const statements = changed.map(({ id, price }) => ({
-    sql: 'UPDATE models SET price = $2 WHERE id = $1',
-    params: [id, priceText(price)],
-  }));
-  return [...statements, bump(catalogTopic)];
 }

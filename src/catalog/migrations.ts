@@ -1,4 +1,12 @@
+import { appendOnly } from '../storage/append-only.ts';
 import type { Migration } from '../storage/database.ts';
+
+/** `version` counts the row's changes. What the configuration names belongs to it, and the console lets it be. */
+const managed = (table: string): readonly string[] => [
+  `ALTER TABLE ${table} ADD COLUMN origin TEXT NOT NULL DEFAULT 'configuration' CHECK (origin IN ('configuration', 'console'))`,
+  `ALTER TABLE ${table} ADD COLUMN version BIGINT NOT NULL DEFAULT 1`,
+  `ALTER TABLE ${table} ADD COLUMN changed_at BIGINT NOT NULL DEFAULT 0`,
+];
 
 export const catalogMigrations: readonly Migration[] = [
   {
@@ -34,6 +42,35 @@ export const catalogMigrations: readonly Migration[] = [
         weight BIGINT NOT NULL CHECK (weight >= 0),
         revision BIGINT NOT NULL
       )`,
+    ],
+  },
+  {
+    id: '0020-catalog-managed',
+    statements: [
+      ...['model_groups', 'models', 'channels'].flatMap(managed),
+      // `costs` are prices of the vendor by model, JSON. Of a secret its last four characters are told, and since when it is the one.
+      "ALTER TABLE channels ADD COLUMN state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'draining', 'disabled'))",
+      "ALTER TABLE channels ADD COLUMN costs TEXT NOT NULL DEFAULT '{}'",
+      'ALTER TABLE channels ADD COLUMN secret_last4 TEXT',
+      'ALTER TABLE channels ADD COLUMN secret_at BIGINT',
+      // `price` is the price in force, and this its version; the first moment at which another one begins.
+      'ALTER TABLE models ADD COLUMN price_version BIGINT NOT NULL DEFAULT 1',
+      'ALTER TABLE models ADD COLUMN next_price_at BIGINT',
+      // In force is the latest version that has begun: one that is published while another waits for its time takes its place.
+      `CREATE TABLE price_versions (
+        model TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        price TEXT NOT NULL,
+        source TEXT NOT NULL CHECK (source IN ('configuration', 'import', 'console')),
+        actor TEXT,
+        reason TEXT,
+        published_at BIGINT NOT NULL,
+        effective_at BIGINT NOT NULL,
+        PRIMARY KEY (model, version)
+      )`,
+      `INSERT INTO price_versions (model, version, price, source, published_at, effective_at)
+        SELECT id, 1, price, 'configuration', created * 1000, created * 1000 FROM models`,
+      ...appendOnly('price_versions'),
     ],
   },
 ];

@@ -9,8 +9,9 @@ import type { Configuration } from './configuration.ts';
 import { importPrices } from './import-prices.ts';
 import { catalogMigrations } from './migrations.ts';
 import { costOf } from './price.ts';
-import { catalogTopic, groupNames, load, record } from './recording.ts';
+import { groupNames, load, record } from './recording.ts';
 import type { Snapshot } from './snapshot.ts';
+import { catalogTopic } from './topic.ts';
 
 const migrations = [...changesMigrations, ...catalogMigrations];
 const sealer = openSealer(Buffer.alloc(32, 7));
@@ -123,7 +124,7 @@ forEachDatabase((_, openFresh) => {
       return offer && costOf(offer.tariff, { input: 1_000_000, output: 0 }).total;
     };
     expect(price()).toBe(1_275_000_000n);
-    await importPrices(db, '[{ "id": "m/1", "price": { "input": 2, "output": 2 } }]', { dry: false });
+    await importPrices(db, '[{ "id": "m/1", "price": { "input": 2, "output": 2 } }]', { dry: false, clock });
     await expect.poll(price, { timeout: 1_000, interval: 20 }).toBe(1_700_000_000n);
   });
 
@@ -131,7 +132,7 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations });
     const input = async () => (await load(db, sealer)).models.find((model) => model.id === 'm/1')?.price.rates.input;
     await record(db, await configuration(), sealer, clock);
-    await importPrices(db, '- { id: m/1, price: { input: 2, output: 2 } }', { dry: false });
+    await importPrices(db, '- { id: m/1, price: { input: 2, output: 2 } }', { dry: false, clock });
     expect(await input()).toBe(2_000_000_000n);
     expect(await record(db, await configuration(), sealer, clock)).toEqual({ changed: false, keptPrices: ['m/1'] });
     expect(await input()).toBe(2_000_000_000n);
@@ -159,11 +160,16 @@ forEachDatabase((_, openFresh) => {
       unchanged: ['film'],
       refused: [],
     };
-    expect(await importPrices(db, list, { dry: true })).toEqual({ applied: false, ...effect });
+    expect(await importPrices(db, list, { dry: true, clock })).toEqual({ applied: false, ...effect });
     expect((await load(db, sealer)).version).toBe('1');
-    expect(await importPrices(db, list, { dry: false })).toEqual({ applied: true, ...effect });
+    expect(await importPrices(db, list, { dry: false, clock })).toEqual({ applied: true, ...effect });
     expect((await load(db, sealer)).version).toBe('2');
-    expect(await importPrices(db, list, { dry: false })).toEqual({ applied: false, changed: [], unchanged: ['m/1', 'film'], refused: [] });
+    expect(await importPrices(db, list, { dry: false, clock })).toEqual({
+      applied: false,
+      changed: [],
+      unchanged: ['m/1', 'film'],
+      refused: [],
+    });
   });
 
   it('takes over nothing of a price list with a mistake in it, and names the line', async () => {
@@ -175,7 +181,7 @@ forEachDatabase((_, openFresh) => {
 - { id: m/2, price: { input: 3, output: 2 } }
 - { id: film, price: { input: 1 } }
 - { id: film, price: { second: -1 } }`,
-      { dry: false },
+      { dry: false, clock },
     );
     expect(result).toMatchObject({
       applied: false,
@@ -187,6 +193,6 @@ forEachDatabase((_, openFresh) => {
       ],
     });
     expect((await load(db, sealer)).version).toBe('1');
-    expect((await importPrices(db, 'just text', { dry: false })).refused).toHaveLength(1);
+    expect((await importPrices(db, 'just text', { dry: false, clock })).refused).toHaveLength(1);
   });
 });

@@ -59,6 +59,8 @@ export interface ChannelFacts {
 export interface Channel extends ChannelFacts {
   /** Counts the changes of vendor, base URL and secret: a channel that points elsewhere starts with a clean record. */
   readonly revision: number;
+  /** Drained or switched off: no request is sent there; tasks that it has taken are asked for to their end. */
+  readonly resting?: true;
 }
 
 /** One channel that can serve one model; what routing picks among. */

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { systemClock } from '../base/clock.ts';
 import { importPrices as takeOver, type PriceImport } from '../catalog/import-prices.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { Failure, print } from './output.ts';
+import { Failure, print, several } from './output.ts';
 import { readConfigurationFile } from './serve.ts';
 
 interface Options {
@@ -22,14 +23,15 @@ export async function checkConfig(file: string, options: Options, env: Env): Pro
   }
   const { groups, models, channels, warnings } = result.configuration;
   const counts = { groups: groups.length, models: models.length, channels: channels.length };
-  const summary = `${file}: ok (${counts.groups} groups, ${counts.models} models, ${counts.channels} channels)`;
+  const counted = [several(counts.groups, 'group'), several(counts.models, 'model'), several(counts.channels, 'channel')];
+  const summary = `${file}: ok (${counted.join(', ')})`;
   print(options.json === true, { ok: true, ...counts, warnings }, [summary, ...warnings.map((warning) => `  ${warning}`)]);
 }
 
 export async function importPrices(file: string, options: Options & { readonly dryRun?: true }, env: Env): Promise<void> {
   if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
   await withDatabase(options, env, async (database) => {
-    const done = await takeOver(database, readFileSync(file, 'utf8'), { dry: options.dryRun === true });
+    const done = await takeOver(database, readFileSync(file, 'utf8'), { dry: options.dryRun === true, clock: systemClock });
     print(options.json === true, done, linesOf(file, done, options.dryRun === true));
     if (done.refused.length > 0) process.exitCode = 1;
   });
@@ -40,5 +42,5 @@ function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
   const changed = done.changed.flatMap(({ id, differences }) =>
     differences.map((difference) => `  ${id}: ${difference.member} ${difference.from ?? '-'} → ${difference.to ?? '-'}`),
   );
-  return [`${done.changed.length} prices ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} are as they were`, ...changed];
+  return [`${several(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} as before`, ...changed];
 }

@@ -12,6 +12,7 @@ import { load, record } from '../../src/catalog/recording.ts';
 import type { Snapshot } from '../../src/catalog/snapshot.ts';
 import { Lanes } from '../../src/gateway/lanes.ts';
 import { gatewayLimits } from '../../src/gateway/parts.ts';
+import type { TaskLine } from '../../src/gateway/tasks/parts.ts';
 import { type TaskLimits, taskLimits } from '../../src/gateway/tasks/limits.ts';
 import { Pins } from '../../src/gateway/tasks/pins.ts';
 import { Tasks } from '../../src/gateway/tasks/tasks.ts';
@@ -48,6 +49,8 @@ export interface TaskNode {
   readonly tasks: Tasks;
   readonly clock: TurnedClock;
   readonly troubles: unknown[];
+  /** What the log tells of tasks that have ended. */
+  readonly told: TaskLine[];
   /** Sells something else from now on. */
   sell(configuration: string): Promise<void>;
   /** A submission as its endpoint makes it. */
@@ -93,6 +96,7 @@ export async function openTaskNode(database: Database, configuration: string, li
   const blobs = openFolderBlobs(folder);
   const addresses = new Addresses(Buffer.alloc(32), undefined);
   const troubles: unknown[] = [];
+  const told: TaskLine[] = [];
   const tasks = new Tasks({
     clock,
     random: systemRandom,
@@ -108,7 +112,7 @@ export async function openTaskNode(database: Database, configuration: string, li
     files: openFiles({ database, blobs, clock, addresses, copies: new Copies(fileLimits, undefined), limits: fileLimits }),
     pins: new Pins(database, sealer, lanes, catalog),
     taskLimits: { ...taskLimits, ...quickTasks, ...limits },
-    ended: () => {},
+    ended: (line) => void told.push(line),
     trouble: (_task, error) => void troubles.push(error),
   });
   const close = async (): Promise<void> => {
@@ -119,7 +123,7 @@ export async function openTaskNode(database: Database, configuration: string, li
     await close();
     await rm(folder, { recursive: true, force: true });
   });
-  return { tasks, clock, troubles, sell, close, submit: (account, wish) => tasks.submit(request(account, wish), () => {}) };
+  return { tasks, clock, troubles, told, sell, close, submit: (account, wish) => tasks.submit(request(account, wish), () => {}) };
 }
 
 function request(userId: string, more: Partial<VideoRequest> = {}): VideoRequest {

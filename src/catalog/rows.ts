@@ -1,0 +1,100 @@
+import type { Row, SqlValue, Statement } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
+import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
+import { parseFacts } from './stored.ts';
+
+/** How groups, models and channels stand in the database, and how they are made of their rows again. */
+export type Columns = Readonly<Record<string, SqlValue>>;
+
+const secretPurpose = 'channel';
+const shownChars = 4;
+/** Of a short secret four characters would be too much to tell. */
+const shownOfChars = 12;
+
+/** One row to be written: `values` by column, the key first. Nothing where the row already says so. */
+export function upsert(table: string, values: Columns, before: Row | undefined, at: number): readonly Statement[] {
+  if (before !== undefined && Object.entries(values).every(([column, value]) => sameValue(value, before[column]))) return [];
+  const columns = [...Object.keys(values), 'changed_at'];
+  const [key] = columns;
+  const places = columns.map((_, index) => `$${index + 1}`);
+  const updates = [...columns.slice(1).map((column) => `${column}=excluded.${column}`), `version=${table}.version+1`];
+  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) ON CONFLICT (${key}) DO UPDATE SET ${updates.join(', ')}`;
+  return [{ sql, params: [...Object.values(values), at] }];
+}
+
+function sameValue(a: SqlValue | undefined, b: SqlValue | undefined): boolean {
+  return a === b || (a !== null && b !== null && typeof a !== typeof b && String(a) === String(b));
+}
+
+export function groupColumns({ name, multiplierPpm, limits: { rpm, tpm, concurrency } }: Group): Columns {
+  return { name, multiplier_ppm: multiplierPpm, rpm: rpm ?? null, tpm: tpm ?? null, concurrency: concurrency ?? null };
+}
+
+/** All but the secret, and what follows from it: `secretColumns`. */
+export function channelColumns({ name, vendor, baseUrl, groups, models, durations, priority, weight }: ChannelFacts): Columns {
+  const sold = [...models].map(([id, upstream]) => {
+    const lengths = durations?.get(id);
+    return lengths === undefined ? [id, upstream] : [id, upstream, lengths];
+  });
+  return { name, vendor, base_url: baseUrl ?? null, group_names: JSON.stringify(groups), models: JSON.stringify(sold), priority, weight };
+}
+
+/** Another secret or address makes it another channel (`revision`); the same ones leave these columns as they are. */
+export function secretColumns(
+  { vendor, baseUrl, secret }: ChannelFacts,
+  row: Row | undefined,
+  { sealer, version, at }: { readonly sealer: Sealer; readonly version: bigint; readonly at: number },
+): Columns {
+  const sameSecret = row !== undefined && secretIn(row, sealer) === secret;
+  const sameAddress = sameSecret && row['vendor'] === vendor && row['base_url'] === (baseUrl ?? null);
+  const revision = sameAddress ? (row['revision'] ?? version) : version;
+  if (sameSecret) return { revision };
+  const sealed = secret === undefined ? null : sealer.seal(secretPurpose, secret);
+  const last4 = secret === undefined || secret.length < shownOfChars ? null : secret.slice(-shownChars);
+  return { revision, secret: sealed, secret_last4: last4, secret_at: secret === undefined ? null : at };
+}
+
+/** What cannot be opened any more, because the master key is another one, is sealed anew. */
+function secretIn(row: Row, sealer: Sealer): string | undefined | null {
+  try {
+    return openSecret(row, sealer);
+  } catch {
+    return null;
+  }
+}
+
+/** Throws when the master key is not the one that sealed it. */
+export function openSecret({ secret }: Row, sealer: Sealer): string | undefined {
+  return typeof secret === 'string' ? sealer.unseal(secretPurpose, secret) : undefined;
+}
+
+export function groupOf(row: Row): Group {
+  const limit = (column: string): number | undefined => (row[column] === null ? undefined : Number(row[column]));
+  return {
+    name: String(row['name']),
+    multiplierPpm: BigInt(row['multiplier_ppm'] ?? 0),
+    limits: { rpm: limit('rpm'), tpm: limit('tpm'), concurrency: limit('concurrency') },
+  };
+}
+
+export function modelOf(row: Row): Model {
+  return { ...parseFacts(String(row['id']), String(row['facts']), String(row['price'])), created: Number(row['created']) };
+}
+
+export function channelOf(row: Row): Omit<Channel, 'secret'> {
+  const { base_url: baseUrl } = row;
+  const models = JSON.parse(String(row['models'])) as readonly (readonly [string, string, (readonly number[])?])[];
+  const durations = models.flatMap(([id, , lengths]) => (lengths === undefined ? [] : [[id, lengths] as const]));
+  return {
+    name: String(row['name']),
+    vendor: String(row['vendor']),
+    baseUrl: typeof baseUrl === 'string' ? baseUrl : undefined,
+    groups: JSON.parse(String(row['group_names'])) as readonly string[],
+    priority: Number(row['priority']),
+    weight: Number(row['weight']),
+    models: new Map(models.map(([id, upstream]) => [id, upstream])),
+    ...(durations.length === 0 ? {} : { durations: new Map(durations) }),
+    revision: Number(row['revision']),
+    ...(row['state'] === 'active' ? {} : { resting: true as const }),
+  };
+}
