@@ -1,3 +1,4 @@
+import { auditMigrations } from './accounts/audit.ts';
 import { accountsMigrations } from './accounts/migrations.ts';
 import { catalogMigrations } from './catalog/migrations.ts';
 import { tasksMigrations } from './gateway/tasks/migrations.ts';
@@ -12,6 +13,7 @@ import { usageMigrations } from './usage/migrations.ts';
 export const migrations: readonly Migration[] = [
   ...changesMigrations,
   ...accountsMigrations,
+  ...auditMigrations,
   ...ledgerMigrations,
   ...catalogMigrations,
   ...usageMigrations,

@@ -1,0 +1,142 @@
+import { appendOnly } from '../storage/append-only.ts';
+import type { Database, Migration, Row, Script, SqlValue } from '../storage/database.ts';
+import { orderedId } from './keys.ts';
+
+/** Who did it: somebody at the console, a command on the server, or the program itself. */
+export type ActorKind = 'user' | 'operator' | 'command' | 'system';
+
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** Something that was done and that somebody may ask about later. */
+export interface Act {
+  readonly actorKind: ActorKind;
+  /** The user's id; undefined where nobody is one. */
+  readonly actor: string | undefined;
+  /** `channel.update`, `user.credit`: the kind of thing and what became of it. */
+  readonly action: string;
+  readonly target: string;
+  /** The user whom it concerns, and who may read of it. */
+  readonly account?: string | undefined;
+  /** What was and what is, by member; equal members are left out, secrets are the word `changed`. */
+  readonly before?: Facts | undefined;
+  readonly after?: Facts | undefined;
+  readonly reason?: string | undefined;
+  readonly ip?: string | undefined;
+}
+
+/** `at` is wall clock, ms. */
+export interface AuditEntry extends Act {
+  readonly id: string;
+  readonly at: number;
+}
+
+export const auditMigrations: readonly Migration[] = [
+  {
+    id: '0021-audit',
+    statements: [
+      `CREATE TABLE audit (
+        id TEXT PRIMARY KEY,
+        at BIGINT NOT NULL,
+        actor_kind TEXT NOT NULL CHECK (actor_kind IN ('user', 'operator', 'command', 'system')),
+        actor TEXT,
+        action TEXT NOT NULL,
+        target TEXT NOT NULL,
+        account TEXT,
+        before TEXT,
+        after TEXT,
+        reason TEXT,
+        ip TEXT
+      )`,
+      'CREATE INDEX audit_of_account ON audit (account, id) WHERE account IS NOT NULL',
+      'CREATE INDEX audit_of_target ON audit (target, id)',
+      'CREATE INDEX audit_of_actor ON audit (actor, id)',
+      ...appendOnly('audit'),
+    ],
+  },
+];
+
+/** Part of the transaction that does what is told: neither is there without the other. */
+export function* writeAudit(at: number, act: Act): Script<string> {
+  const id = orderedId('aud_', at);
+  const { before, after } = differing(act.before, act.after);
+  yield {
+    sql: `INSERT INTO audit (id, at, actor_kind, actor, action, target, account, before, after, reason, ip)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    params: [
+      ...[id, at, act.actorKind, act.actor ?? null, act.action, act.target, act.account ?? null],
+      ...[before ?? null, after ?? null, act.reason ?? null, act.ip ?? null],
+    ],
+  };
+  return id;
+}
+
+/** What was made or removed is told whole, what was changed by its differences. */
+function differing(before: Facts | undefined, after: Facts | undefined): { readonly before?: string; readonly after?: string } {
+  if (before === undefined || after === undefined)
+    return { ...(before && { before: JSON.stringify(before) }), ...(after && { after: JSON.stringify(after) }) };
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const differ = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const only = (facts: Facts): string => JSON.stringify(Object.fromEntries(differ.map((name) => [name, facts[name] ?? null])));
+  return { before: only(before), after: only(after) };
+}
+
+export interface AuditQuestion {
+  readonly actor?: string | undefined;
+  /** The action or, with a dot at its end, all actions that begin so: `channel.`. */
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly account?: string | undefined;
+  /** Wall clock, ms: from (inclusive) and to (exclusive). */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** The id of the last entry of the page before. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** What was done, newest first. */
+export async function auditPage(database: Database, question: AuditQuestion): Promise<readonly AuditEntry[]> {
+  const conditions: string[] = [];
+  const params: SqlValue[] = [];
+  const where = (condition: string, value: SqlValue | undefined): void => {
+    if (value === undefined) return;
+    params.push(value);
+    conditions.push(condition.replace('?', `$${params.length}`));
+  };
+  where('actor=?', question.actor);
+  where('target=?', question.target);
+  where('account=?', question.account);
+  where('at>=?', question.from);
+  where('at<?', question.to);
+  where('id<?', question.before);
+  const { action } = question;
+  if (action?.endsWith('.')) where(`substr(action, 1, ${action.length})=?`, action);
+  else where('action=?', action);
+  params.push(question.limit);
+  const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const rows = await database.query(`SELECT * FROM audit ${filter} ORDER BY id DESC LIMIT $${params.length}`, params);
+  return rows.map(entryOf);
+}
+
+function entryOf(row: Row): AuditEntry {
+  const text = (name: string): string | undefined => (typeof row[name] === 'string' ? row[name] : undefined);
+  const facts = (name: string): Facts | undefined => {
+    const json = text(name);
+    // Written by `writeAudit`.
+    return json === undefined ? undefined : (JSON.parse(json) as Facts);
+  };
+  const kind = text('actor_kind');
+  return {
+    id: String(row['id']),
+    at: Number(row['at']),
+    actorKind: kind === 'user' || kind === 'operator' || kind === 'command' ? kind : 'system',
+    actor: text('actor'),
+    action: String(row['action']),
+    target: String(row['target']),
+    account: text('account'),
+    before: facts('before'),
+    after: facts('after'),
+    reason: text('reason'),
+    ip: text('ip'),
+  };
+}
