@@ -1,0 +1,117 @@
+import type { ModelRow } from './models.ts';
+import type { Instant, ModelKindName, UnitPrice, Yuan } from './shapes.ts';
+
+/** GET `operator/models`, `operator/models/:id`. Prices are base prices: a group's multiplier is not in them. */
+export interface OperatorModel extends ModelRow {
+  readonly active: boolean;
+  readonly channels: readonly string[];
+  readonly price_version: number;
+  readonly durations: readonly number[] | null;
+  readonly version: number;
+}
+
+/** POST `operator/models`, PATCH `operator/models/:id`. */
+export interface ModelBody {
+  readonly id?: string;
+  readonly owned_by?: string;
+  readonly kind?: ModelKindName;
+  readonly context?: number | null;
+  readonly max_output?: number | null;
+  readonly durations?: readonly number[] | null;
+  readonly shutdown_date?: string | null;
+  readonly active?: boolean;
+  /** As in the configuration: `{input: "2", cached_input: "0.2", output: "3"}`; of a new model. Changes go by publishing. */
+  readonly price?: WrittenPrices;
+}
+
+/** Yuan per million tokens, image, second, … as text or numbers with up to nine decimals; `tiers` and `by` as in the configuration. */
+export type WrittenPrices = Readonly<Record<string, unknown>>;
+
+/** GET `operator/models/:id/prices`: newest first. */
+export interface PriceVersion {
+  readonly version: number;
+  readonly since: Instant;
+  readonly prices: readonly UnitPrice[];
+  readonly reason: string | null;
+  /** User's id, `command` or `configuration`. */
+  readonly actor: string;
+}
+
+/** POST `operator/prices/preview`, `/publish` (with `idempotency-key`). */
+export interface PriceChange {
+  readonly model: string;
+  readonly price: WrittenPrices;
+  readonly reason?: string;
+}
+
+export interface PublishBody {
+  readonly changes: readonly PriceChange[];
+  readonly reason: string;
+}
+
+export interface PricePreview {
+  readonly model: string;
+  readonly from_version: number;
+  readonly to_version: number;
+  /** On the last seven days' usage, at each group's multiplier. */
+  readonly lines: readonly PreviewLine[];
+  readonly groups: readonly { readonly group: string; readonly multiplier: string; readonly prices: readonly UnitPrice[] }[];
+  readonly revenue: { readonly now: Yuan; readonly new: Yuan; readonly change: number | null };
+  readonly vendor_cost: Yuan | null;
+  readonly margin: { readonly now: number | null; readonly new: number | null } | null;
+  readonly users: { readonly pay_more: number; readonly pay_less: number; readonly same: number };
+  readonly warnings: readonly PriceWarning[];
+  /** False: a class that its vendor reports has no price. */
+  readonly publishable: boolean;
+}
+
+export interface PreviewLine {
+  readonly now: UnitPrice | null;
+  readonly new: UnitPrice | null;
+  readonly quantity: string;
+  readonly cost_now: Yuan;
+  readonly cost_new: Yuan;
+}
+
+export interface PriceWarning {
+  readonly code: 'below_vendor_cost' | 'large_change' | 'class_without_price';
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** POST `operator/prices/import?dry_run=1`, body: the file as text (YAML or CSV). */
+export interface ImportReport {
+  readonly new: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
+  readonly changed: readonly {
+    readonly model: string;
+    readonly changes: readonly {
+      readonly class: string;
+      readonly from: string | null;
+      readonly to: string | null;
+      readonly percent: number | null;
+    }[];
+  }[];
+  readonly unchanged: readonly string[];
+  readonly refused: readonly { readonly line: number | null; readonly text: string; readonly why: string }[];
+  /** The version that was published; null for a dry run. */
+  readonly version: number | null;
+}
+
+/** GET `operator/groups`, `operator/groups/:name`; POST and PATCH with the settable members. */
+export interface OperatorGroup {
+  readonly name: string;
+  readonly multiplier: string;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+  readonly models: readonly { readonly id: string; readonly channels: readonly string[] }[];
+  readonly keys: number;
+  readonly version: number;
+}
+
+export interface GroupBody {
+  readonly name?: string;
+  readonly multiplier?: string;
+  readonly rpm?: number | null;
+  readonly tpm?: number | null;
+  readonly concurrency?: number | null;
+}
