@@ -47,6 +47,22 @@ test('a demo that cannot start leaves nothing behind', async () => {
   expect(readdirSync(place)).toEqual([]);
 });
 
+test('a mistyped data folder is not made; a folder that is there gets a database with its first user', async () => {
+  await tollgate(['user', 'list', '--data', 'never']);
+  expect(readdirSync(folder)).not.toContain('never');
+  const place = mkdtempSync(join(folder, 'first-'));
+  expect((await tollgate(['user', 'create', '--name', 'Ada', '--data', place])).code).toBe(0);
+  expect((await tollgate(['check', '--data', place])).output).toMatch(/^ok: \d+ accounts, 0 transfers, 0 open holds\n$/);
+});
+
+test('a configuration that sells nothing says so', async () => {
+  writeFileSync(join(folder, 'empty.yaml'), '');
+  expect(await tollgate(['config', 'check', 'empty.yaml'])).toMatchObject({
+    code: 0,
+    output: 'empty.yaml: ok (1 group, 0 models, 0 channels)\n  nothing can be asked for: there are no models and no channels\n',
+  });
+});
+
 const zeroKey = Buffer.alloc(32).toString('base64');
 
 describe('what an operator got wrong ends the command with one line and exit code 1', () => {
@@ -72,7 +88,18 @@ describe('what an operator got wrong ends the command with one line and exit cod
       () => tollgate(['serve', '--port', '0'], { PUBLIC_URL: 'ai.example.com' }),
       /PUBLIC_URL is how clients/,
     ],
-    ['a mistyped data folder', () => tollgate(['check', '--data', 'nowhere']), /there is no database .*nowhere.*--data/],
+    ...[
+      ['check'],
+      ['user', 'list'],
+      ['user', 'create', '--name', 'Ada'],
+      ['key', 'list'],
+      ['key', 'disable', 'key_1'],
+      ['backup', 'b.db'],
+    ].map((command): (typeof cases)[number] => [
+      `a mistyped data folder for ${command.slice(0, 2).join(' ')}`,
+      () => tollgate([...command, '--data', 'nowhere']),
+      /there is no database .*nowhere.*--data/,
+    ]),
     ['a backup into no folder', () => tollgate(['backup', 'none/b.db']), /there is no folder .*none/],
     ['a user without a name', () => tollgate(['user', 'create', '--name', ' ']), /--name is empty/],
   ];

@@ -52,6 +52,12 @@ channels: [{ name: a, vendor: acme, models: [m/1] }]`);
     expect((await read('')).groups.map((group) => group.name)).toEqual(['default']);
   });
 
+  it('warns of a file that sells nothing', async () => {
+    expect((await read('')).warnings).toEqual(['nothing can be asked for: there are no models and no channels']);
+    expect((await read(model('{ input: 1, output: 1 }'))).warnings).toEqual(['nothing can be asked for: there are no channels']);
+    expect((await read('channels: [{ name: a, vendor: acme, models: [] }]')).warnings).toEqual(['channel a: it has no models']);
+  });
+
   it('takes of the media settings what is written, and hosts, addresses and networks alone', async () => {
     expect((await read('')).media).toEqual({});
     const written = await read(

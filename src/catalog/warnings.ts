@@ -21,7 +21,12 @@ export function configurationWarnings(
   const borrowed = sold.models.filter(({ id }) => !own.includes(id) && bundled.get(id)?.doubtful === true).map(({ id }) => id);
   const doubtful =
     borrowed.length === 0 ? [] : [`the bundled prices of ${inWords(borrowed)} come from no word of the vendor: check them before selling`];
-  return [...unserved, ...doubtful];
+  return [...nothingSold(sold), ...unserved, ...doubtful];
+}
+
+function nothingSold({ models, channels }: Sold): readonly string[] {
+  if (channels.length === 0) return [`nothing can be asked for: there are no ${models.length === 0 ? 'models and no ' : ''}channels`];
+  return channels.filter((channel) => channel.models.size === 0).map(({ name }) => `channel ${name}: it has no models`);
 }
 
 const namedMax = 5;

@@ -49,6 +49,11 @@ describe('readYaml', () => {
     expect(readYaml('a: 1\nb: 2\na: 3', {}).problems).toMatchObject([{ line: 3, message: expect.stringContaining('unique') }]);
   });
 
+  it('tells a mistake once, however many brackets it leaves open', () => {
+    const { problems } = readYaml('a: { b: [[\n', {});
+    expect(new Set(problems.map((problem) => JSON.stringify(problem))).size).toBe(problems.length);
+  });
+
   it('follows aliases, and survives one that holds itself', () => {
     expect(plain('a: &x { b: 1 }\nc: *x')).toEqual({ a: { b: '1' }, c: { b: '1' } });
     expect(readYaml('a: &x [*x, *x]', {}).problems.length).toBeGreaterThan(0);

@@ -47,8 +47,11 @@ class Reader {
   }
 
   read(): unknown {
-    for (const { message, pos } of this.#document.errors)
-      this.problems.push({ line: this.#counter.linePos(pos[0]).line, path: '', message });
+    for (const { message, pos } of this.#document.errors) {
+      const { line } = this.#counter.linePos(pos[0]);
+      // The parser tells some mistakes once for each bracket that they leave open.
+      if (!this.problems.some((told) => told.line === line && told.message === message)) this.problems.push({ line, path: '', message });
+    }
     return this.problems.length > 0 ? undefined : this.#plain(this.#document.contents, []);
   }
 

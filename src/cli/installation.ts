@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { migrations } from '../migrations.ts';
 import type { Database } from '../storage/database.ts';
@@ -16,30 +16,40 @@ export interface Installation {
   readonly env: Env;
 }
 
-/** From `--data`, TOLLGATE_DATA and DATABASE_URL; the folder `data` and SQLite in it by default. Makes the folder. */
+/** From `--data`, TOLLGATE_DATA and DATABASE_URL; the folder `data` and SQLite in it by default. Nothing is made. */
 export function findInstallation(data: string | undefined, env: Env): Installation {
   // An empty variable is an absent one: compose files cannot leave one out.
   const dataFolder = resolve(data ?? (env['TOLLGATE_DATA'] || 'data'));
   const databaseUrl = env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`;
   if (!/^(?:sqlite:|postgres(?:ql)?:\/\/)/.test(databaseUrl))
     throw new Failure('DATABASE_URL is the address of a PostgreSQL database such as postgres://user:password@host/name');
-  mkdirSync(dataFolder, { recursive: true });
   return { dataFolder, databaseUrl, env };
 }
 
-/** A command that only reads must not make an empty database and praise it: a mistyped folder is told. */
-export function requireDatabase({ databaseUrl }: Installation): void {
-  const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
-  if (file !== undefined && !existsSync(file)) throw new Failure(`there is no database ${file}; name its folder with --data`);
+/** The same for commands that may begin an installation: its folder is there. */
+export function makeInstallation(data: string | undefined, env: Env): Installation {
+  const found = findInstallation(data, env);
+  mkdirSync(found.dataFolder, { recursive: true });
+  return found;
 }
 
-/** Runs `body` on the installation's database, its schema up to date, and closes it. */
+/** A mistyped folder is told: no empty database is made there, and praised. */
+function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean): void {
+  const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
+  if (file === undefined || existsSync(file)) return;
+  if (!mayBegin || !existsSync(dirname(file)))
+    throw new Failure(`there is no database ${file}; name its folder with --data, or begin one in ${dataFolder} with serve or migrate`);
+}
+
+/** Runs `body` on the installation's database, its schema up to date, and closes it. `mayBegin`: a folder without a database gets one. */
 export async function withDatabase<T>(
   options: { readonly data?: string },
   env: Env,
   body: (database: Database, found: Installation) => Promise<T>,
+  mayBegin = false,
 ): Promise<T> {
   const found = findInstallation(options.data, env);
+  requireIt(found, mayBegin);
   const database = await open(found.databaseUrl, { procedures: ledgerProcedures });
   try {
     await migrate(database, migrations);

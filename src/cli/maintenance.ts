@@ -6,8 +6,8 @@ import { migrations } from '../migrations.ts';
 import { backup } from '../storage/backup.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
-import { type Env, findInstallation, requireDatabase, withDatabase } from './installation.ts';
-import { Failure, print } from './output.ts';
+import { type Env, makeInstallation, withDatabase } from './installation.ts';
+import { Failure, print, several } from './output.ts';
 
 interface Options {
   readonly data?: string;
@@ -15,10 +15,10 @@ interface Options {
 }
 
 export async function check(options: Options, env: Env): Promise<void> {
-  requireDatabase(findInstallation(options.data, env));
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database, taskProof);
-    const summary = `${report.accounts} accounts, ${report.transfers} transfers, ${report.holds} open holds`;
+    const { accounts, transfers, holds } = report;
+    const summary = [several(accounts, 'account'), several(transfers, 'transfer'), several(holds, 'open hold')].join(', ');
     const problems = report.problems.map((problem) => JSON.stringify(problem));
     print(options.json === true, report, [report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`, ...problems]);
     if (!report.ok) process.exitCode = 1;
@@ -26,7 +26,7 @@ export async function check(options: Options, env: Env): Promise<void> {
 }
 
 export async function migrateSchema(options: Options, env: Env): Promise<void> {
-  const database = await open(findInstallation(options.data, env).databaseUrl);
+  const database = await open(makeInstallation(options.data, env).databaseUrl);
   try {
     const applied = await migrate(database, migrations);
     print(options.json === true, { applied }, applied.length === 0 ? ['the schema was up to date'] : applied.map((id) => `applied ${id}`));
@@ -39,7 +39,6 @@ export async function backupTo(file: string, options: Options, env: Env): Promis
   const path = resolve(file);
   if (existsSync(path)) throw new Failure(`${path} exists; name a file that does not`);
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
-  requireDatabase(findInstallation(options.data, env));
   await withDatabase(options, env, async (database) => {
     await backup(database, path);
     print(options.json === true, { file: path }, [`wrote ${path}`]);

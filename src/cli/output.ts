@@ -21,6 +21,9 @@ export function print(json: boolean, value: unknown, lines: readonly string[]): 
   console.log(json ? JSON.stringify(value) : lines.join('\n'));
 }
 
+/** `1 model`, `2 models`. */
+export const several = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** A table for people: columns as wide as their widest cell. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [heads, ...rows];

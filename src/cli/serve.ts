@@ -10,7 +10,7 @@ import { type Gateway, type GatewayOptions, openGateway, serves } from '../main.
 import { vendors } from '../providers/index.ts';
 import { loadMasterKey } from '../storage/master-key.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
-import { type Env, findInstallation } from './installation.ts';
+import { type Env, makeInstallation } from './installation.ts';
 import { Failure } from './output.ts';
 
 export interface ServeOptions {
@@ -50,7 +50,7 @@ export async function start(options: ServeOptions, env: Env): Promise<void> {
 }
 
 export async function gatewayOptions(options: ServeOptions, configuration: Configuration | undefined, env: Env): Promise<GatewayOptions> {
-  const { dataFolder, databaseUrl } = findInstallation(options.data, env);
+  const { dataFolder, databaseUrl } = makeInstallation(options.data, env);
   return {
     databaseUrl,
     media: mediaPlace(dataFolder, env),

@@ -29,10 +29,15 @@ export function* newUser(name: string, role: Role): Script<User> {
 
 export async function create(options: Options & { readonly name: string; readonly role: Role }, env: Env): Promise<void> {
   if (options.name.trim() === '') throw new Failure('--name is empty');
-  await withDatabase(options, env, async (database) => {
-    const user = await database.transact(() => newUser(options.name, options.role));
-    print(options.json === true, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
-  });
+  await withDatabase(
+    options,
+    env,
+    async (database) => {
+      const user = await database.transact(() => newUser(options.name, options.role));
+      print(options.json === true, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
+    },
+    true,
+  );
 }
 
 export async function credit(
