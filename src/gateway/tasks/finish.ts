@@ -31,12 +31,13 @@ async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Prom
   if (ended === undefined) return false;
   parts.ended({
     id: task.id,
-    userId: task.account,
-    keyId: task.keyId,
+    user: task.account,
+    key: task.keyId,
     model: task.model,
-    channel: task.channel,
+    group: task.group,
+    channel: channelOf(task),
     outcome: how.state === 'completed' ? 'completed' : how.error.code,
-    cost: ended.posted.toString(),
+    costNano: ended.posted.toString(),
     durationMs: at - task.createdAt,
   });
   return true;
@@ -53,7 +54,9 @@ function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined
 
 function recordOf(task: Task, bill: string, finishedAt: number): readonly (string | bigint | number | null)[] {
   const durationMs = Math.max(0, finishedAt - task.createdAt);
-  const channel = task.channel.slice(0, task.channel.lastIndexOf('@'));
-  const whatFor = [task.keyId, task.createdAt, finishedAt, 'video', task.model, task.group, channel, task.upstreamId ?? null];
+  const whatFor = [task.keyId, task.createdAt, finishedAt, 'video', task.model, task.group, channelOf(task), task.upstreamId ?? null];
   return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, bill];
 }
+
+/** Its name, without which of its keys it was. */
+const channelOf = ({ channel }: Task): string => channel.slice(0, channel.lastIndexOf('@'));

@@ -6,16 +6,17 @@ import type { TaskLimits } from './limits.ts';
 import type { Pins } from './pins.ts';
 import type { Task } from './task.ts';
 
-/** What is told of a task when it has ended. */
+/** What is told of a task when it has ended, in the words of a request's line. */
 export interface TaskLine {
   readonly id: string;
-  readonly userId: string;
-  readonly keyId: string;
+  readonly user: string;
+  readonly key: string;
   readonly model: string;
+  readonly group: string;
   readonly channel: string;
   readonly outcome: string;
   /** Nano-yuan, as a decimal string. */
-  readonly cost: string;
+  readonly costNano: string;
   readonly durationMs: number;
 }
 

@@ -73,6 +73,14 @@ forEachDatabase((_name, openFresh) => {
       await end(on.task, id).toBe('completed');
       expect(await on.spendable()).toBe(13n * nanoPerYuan);
       await books(on);
+      await expect
+        .poll(() => node.told)
+        .toEqual([
+          {
+            ...{ id, user: account, key: 'key_test', model: 'sora-2', group: 'default', channel: 'films' },
+            ...{ outcome: 'completed', costNano: '7000000000', durationMs: expect.any(Number) },
+          },
+        ]);
     });
 
     it('a task is not there any more when it is a day old', async () => {
