@@ -55,9 +55,14 @@ async function reserveSlowly(
 function reserved(got: Reservation | ReserveRefusal, request: ClientRequest, admitted: Admitted, at: number): Reserved | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
-  if (got === 'unavailable') refuse('unavailable', { why: 'accounts cannot be reached', id: request.id }, unavailableRetryMs);
+  if (typeof got === 'string') refuse('unavailable', { why: whyNot[got], id: request.id }, unavailableRetryMs);
   return { admitted, purse: purseOf(request, admitted, got), at };
 }
+
+const whyNot = {
+  unavailable: 'accounts cannot be reached',
+  crowded: 'too many requests of this account are waiting to begin',
+} as const;
 
 function askFor(parts: Parts, request: ClientRequest, admitted: Admitted, at: number): ReserveAsk {
   return {

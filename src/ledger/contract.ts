@@ -26,8 +26,11 @@ export interface ReserveAsk {
   readonly askedMsAgo?: number;
 }
 
-/** `insufficient`: 429 insufficient_quota. `unavailable`: the database is away, draining or a queue is full: 503. `left`: the client's signal fired while waiting. */
-export type ReserveRefusal = 'insufficient' | 'unavailable' | 'left';
+/**
+ * `insufficient`: 429 insufficient_quota. `unavailable`: the database is away, or draining: 503. `crowded`: too many of the account's requests wait
+ * already: 503, too. `left`: the client's signal fired while waiting.
+ */
+export type ReserveRefusal = 'insufficient' | 'unavailable' | 'crowded' | 'left';
 
 export interface Charge {
   /** The request's id: the transfer's and the usage record's primary key. */

@@ -98,6 +98,15 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
+  test('who comes to too long a queue is told so, and not that the database is away', async () => {
+    const room = await hall(1);
+    const till = await room.till({ waitersMax: 2 });
+    const asked = Array.from({ length: 3 }, () => till.reserve(askFor('A', 0.1), never));
+    expect(await asked[2]).toBe('crowded');
+    for (const got of await room.until(Promise.all(asked.slice(0, 2)))) granted(got).release();
+    await isWhole(room);
+  });
+
   test.each(['stream', 'whole', 'fixed'] as const)('an empty account is refused after one draw (%s)', async (shape) => {
     const room = await hall(0);
     const till = await room.till();

@@ -138,7 +138,8 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     if (signal.aborted) return Promise.resolve('left');
     const nowMs = this.#clock.monotonicMs();
     const floats = this.#floats.open(ask);
-    if (!this.#admits(nowMs) || floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('unavailable');
+    if (!this.#admits(nowMs)) return Promise.resolve('unavailable');
+    if (floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('crowded');
     const waitMs = ask.once ? 0 : ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
     return new Promise((resolve) => {
       const end = (outcome: Reservation | ReserveRefusal): void => {

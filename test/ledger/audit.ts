@@ -23,7 +23,7 @@ export class Violation extends Error {}
 export class Audit {
   violation: Violation | undefined;
   paid = 0;
-  readonly refusals = { insufficient: 0, unavailable: 0, left: 0 };
+  readonly refusals = { insufficient: 0, unavailable: 0, crowded: 0, left: 0 };
   readonly #database: Database;
   readonly #finished = new Map<string, Finished>();
   readonly #delivered: Delivered[] = [];
