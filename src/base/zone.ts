@@ -1,0 +1,98 @@
+/** Days of a zone, as people who live there cut them. Zones are IANA names; a day is `2026-11-21`. */
+const dayMs = 86_400_000;
+
+export interface ZoneDay {
+  readonly day: string;
+  /** Wall clock, ms; `to` is the next one's beginning. Some days have 23 or 25 hours. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+const formatsMax = 500;
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  if (formats.size >= formatsMax) formats.clear();
+  formats.set(zone, made);
+  return made;
+}
+
+export function isZone(zone: string): boolean {
+  try {
+    formatOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How far the zone's clocks are ahead of Greenwich at that moment, ms. */
+export function zoneOffsetMs(zone: string, at: number): number {
+  const parts: Record<string, number> = {};
+  for (const { type, value } of formatOf(zone).formatToParts(at)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
+}
+
+export const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && dayText(Date.parse(text)) === text;
+
+function dayText(utc: number): string {
+  return Number.isNaN(utc) ? '' : new Date(utc).toISOString().slice(0, 10);
+}
+
+/** When the day begins in the zone: the first moment whose local time is not before its midnight. */
+export function startOfDay(zone: string, day: string): number {
+  const midnight = Date.parse(day);
+  const guess = midnight - zoneOffsetMs(zone, midnight);
+  const start = midnight - zoneOffsetMs(zone, guess);
+  // Clocks that go forward at midnight skip it: then the day begins when they have.
+  return start + zoneOffsetMs(zone, start) < midnight ? guess : start;
+}
+
+/** The day in which `at` (wall clock, ms) lies. */
+export function zoneDayAt(zone: string, at: number): ZoneDay {
+  return zoneDay(zone, dayText(at + zoneOffsetMs(zone, at)));
+}
+
+export function zoneDay(zone: string, day: string): ZoneDay {
+  return { day, from: startOfDay(zone, day), to: startOfDay(zone, nextDay(day)) };
+}
+
+export function nextDay(day: string, days = 1): string {
+  return dayText(Date.parse(day) + days * dayMs);
+}
+
+/** All days from the first to the last, both included. */
+export function zoneDays(zone: string, first: string, last: string): readonly ZoneDay[] {
+  const days: ZoneDay[] = [];
+  let from = startOfDay(zone, first);
+  for (let day = first; day <= last; day = nextDay(day)) {
+    const to = startOfDay(zone, nextDay(day));
+    days.push({ day, from, to });
+    from = to;
+  }
+  return days;
+}
+
+/** `2026-11-21 14:03:22` and `+08:00`, as a clock there shows it. */
+export function localTime(zone: string, at: number): { readonly time: string; readonly offset: string } {
+  const offset = zoneOffsetMs(zone, at);
+  const minutes = Math.abs(Math.round(offset / 60_000));
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return {
+    time: new Date(at + offset).toISOString().slice(0, 19).replace('T', ' '),
+    offset: `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`,
+  };
+}
