@@ -3,7 +3,7 @@ import { forEachDatabase } from '../../test/databases.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import { createKey, hashOf, listKeys, maskKey, setKeyStatus } from './keys.ts';
 import { accountsMigrations } from './migrations.ts';
-import { createUser, findUser, listUsers, setFrozen } from './users.ts';
+import { createUser, findUser, listUsers, setUserState } from './users.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations];
 
@@ -47,7 +47,7 @@ forEachDatabase((_, openFresh) => {
       await db.transact(() => createKey({ userId: 'nobody', name: '', group: 'default', limit: undefined, expiresAt: undefined, at: 2 })),
     ).toBeUndefined();
     expect(await db.transact(() => setKeyStatus('none', 'disabled'))).toBeUndefined();
-    expect(await db.transact(() => setFrozen('nobody', true))).toBe(false);
+    expect(await db.transact(() => setUserState('nobody', 'suspended'))).toBeUndefined();
   });
 
   test('a deleted key stays deleted', async () => {

@@ -10,7 +10,7 @@ import { type LiveKeyring, openKeyring } from './keyring.ts';
 import { createKey, hashOf, keysTopic, listKeys, type NewKey, setKeyStatus } from './keys.ts';
 import { accountsMigrations } from './migrations.ts';
 import type { Principal } from './principal.ts';
-import { createUser, setFrozen } from './users.ts';
+import { createUser, setUserState } from './users.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations];
 const within = { timeout: 1_000, interval: 10 };
@@ -64,7 +64,7 @@ forEachDatabase((_, openFresh, fresh) => {
     await keyring.close();
   });
 
-  test('a disabled key, and the keys of a frozen user, are unknown to every process within a second', async () => {
+  test('a disabled key, and the keys of a suspended user, are unknown to every process within a second', async () => {
     const { open } = await fresh();
     const [db, other] = [await open(), await open()];
     await migrate(db, migrations);
@@ -73,13 +73,13 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(await ask(keyring, one.secret)).toMatchObject({ keyId: one.key.id });
     expect(await ask(keyring, two.secret)).toMatchObject({ keyId: two.key.id });
     await db.transact(() => setKeyStatus(one.key.id, 'disabled'));
-    await db.transact(() => setFrozen(two.user.id, true));
+    await db.transact(() => setUserState(two.user.id, 'suspended'));
     await vi.waitFor(
       async () => expect([await ask(keyring, one.secret), await ask(keyring, two.secret)]).toEqual(['unknown', 'unknown']),
       within,
     );
     await db.transact(() => setKeyStatus(one.key.id, 'active'));
-    await db.transact(() => setFrozen(two.user.id, false));
+    await db.transact(() => setUserState(two.user.id, 'active'));
     await vi.waitFor(async () => expect(await ask(keyring, one.secret)).toMatchObject({ keyId: one.key.id }), within);
     await vi.waitFor(async () => expect(await ask(keyring, two.secret)).toMatchObject({ keyId: two.key.id }), within);
   });

@@ -38,4 +38,58 @@ export const accountsMigrations: readonly Migration[] = [
       'ALTER TABLE api_keys ADD COLUMN monthly_limit BIGINT CHECK (monthly_limit >= 0)',
     ],
   },
+  {
+    id: '0012-accounts-sign-in',
+    statements: [
+      "ALTER TABLE users ADD COLUMN zone TEXT NOT NULL DEFAULT 'Asia/Shanghai'",
+      "ALTER TABLE users ADD COLUMN language TEXT CHECK (language IN ('zh', 'en'))",
+      "ALTER TABLE users ADD COLUMN theme TEXT NOT NULL DEFAULT 'system' CHECK (theme IN ('system', 'light', 'dark'))",
+      'ALTER TABLE users ADD COLUMN low_balance BIGINT CHECK (low_balance >= 0)',
+      'ALTER TABLE users ADD COLUMN shortcuts BIGINT NOT NULL DEFAULT 1 CHECK (shortcuts IN (0, 1))',
+      'ALTER TABLE users ADD COLUMN version BIGINT NOT NULL DEFAULT 1',
+      // `subject` is the provider's own number for a person, never a name that can be given to another.
+      `CREATE TABLE identities (
+        provider TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        user_id TEXT NOT NULL REFERENCES users (id),
+        name TEXT NOT NULL,
+        created_at BIGINT NOT NULL,
+        PRIMARY KEY (provider, subject)
+      )`,
+      'CREATE UNIQUE INDEX identities_of_user ON identities (user_id, provider)',
+      // Whoever reads this table can sign in as nobody: `hash` is that of a secret that only the browser has.
+      `CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        hash TEXT NOT NULL UNIQUE,
+        user_id TEXT NOT NULL REFERENCES users (id),
+        way TEXT NOT NULL,
+        browser TEXT NOT NULL,
+        ip TEXT NOT NULL,
+        created_at BIGINT NOT NULL,
+        seen_at BIGINT NOT NULL,
+        expires_at BIGINT NOT NULL
+      )`,
+      'CREATE INDEX sessions_of_user ON sessions (user_id, id)',
+      'CREATE INDEX sessions_expiring ON sessions (expires_at)',
+      // A link that signs in once. `used_at` stays, so that a second use can be told from a wrong address.
+      `CREATE TABLE sign_in_links (
+        hash TEXT PRIMARY KEY,
+        user_id TEXT NOT NULL REFERENCES users (id),
+        created_at BIGINT NOT NULL,
+        expires_at BIGINT NOT NULL,
+        used_at BIGINT
+      )`,
+      'CREATE INDEX sign_in_links_expiring ON sign_in_links (expires_at)',
+      // A sign-in that has left for its provider and has not come back. `browser` is the hash of that browser's own secret.
+      `CREATE TABLE sign_in_attempts (
+        state TEXT PRIMARY KEY,
+        browser TEXT NOT NULL,
+        provider TEXT NOT NULL,
+        next TEXT NOT NULL,
+        user_id TEXT REFERENCES users (id),
+        expires_at BIGINT NOT NULL
+      )`,
+      'CREATE INDEX sign_in_attempts_expiring ON sign_in_attempts (expires_at)',
+    ],
+  },
 ];

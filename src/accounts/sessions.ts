@@ -1,0 +1,116 @@
+import { assert } from '../base/assert.ts';
+import { randomText } from '../base/id.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+import { hashOf, orderedId } from './keys.ts';
+import { type User, userOf } from './users.ts';
+
+/** A session that nobody uses for so long is over; one that is used goes on, but not beyond its whole life. */
+export const idleMs = 14 * 86_400_000;
+export const lifeMs = 90 * 86_400_000;
+/** How often a use is written down: a page asks for several things at once. */
+const seenEveryMs = 60_000;
+/** Of one user; the one not used for longest ends when another begins. */
+export const sessionsMax = 50;
+/** 43 characters of 62: more than 256 bits of chance. */
+const secretCharacters = 43;
+const secretPattern = /^[A-Za-z0-9]{43}$/;
+const browserCharactersMax = 300;
+
+/** One signed-in browser. Times are wall clock, ms. */
+export interface Session {
+  readonly id: string;
+  readonly userId: string;
+  /** How it was signed in: a provider's name, or `link`. */
+  readonly way: string;
+  /** What the browser calls itself. */
+  readonly browser: string;
+  readonly ip: string;
+  readonly createdAt: number;
+  readonly seenAt: number;
+  readonly expiresAt: number;
+}
+
+export interface NewSession {
+  readonly userId: string;
+  readonly way: string;
+  readonly browser: string;
+  readonly ip: string;
+  readonly at: number;
+}
+
+const columns = 'id, user_id, way, browser, ip, created_at, seen_at, expires_at';
+
+function sessionOf(row: Row): Session {
+  return {
+    id: String(row['id']),
+    userId: String(row['user_id']),
+    way: String(row['way']),
+    browser: String(row['browser']),
+    ip: String(row['ip']),
+    createdAt: Number(row['created_at']),
+    seenAt: Number(row['seen_at']),
+    expiresAt: Number(row['expires_at']),
+  };
+}
+
+/** A new session of a user who is known to be there. `secret` is for the browser alone: nobody can show it again. */
+export function* startSession({
+  userId,
+  way,
+  browser,
+  ip,
+  at,
+}: NewSession): Script<{ readonly session: Session; readonly secret: string }> {
+  const secret = randomText(secretCharacters);
+  yield {
+    sql: `DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY seen_at DESC, id DESC LIMIT $2)`,
+    params: [userId, sessionsMax - 1],
+  };
+  const sql = `INSERT INTO sessions (id, hash, user_id, way, browser, ip, created_at, seen_at, expires_at) VALUES ($1,$2,$3,$4,$5,$6,$7,$7,$8) RETURNING ${columns}`;
+  const shown = browser.slice(0, browserCharactersMax);
+  const [row] = yield { sql, params: [orderedId('ses_', at), hashOf(secret), userId, way, shown, ip, at, at + idleMs] };
+  assert(row !== undefined, 'an INSERT returns its row');
+  return { session: sessionOf(row), secret };
+}
+
+export interface SignedIn {
+  readonly session: Session;
+  readonly user: User;
+}
+
+/** Whose session this is, if it is one and not over; a use prolongs it. */
+export async function resumeSession(
+  database: Database,
+  { secret, ip, at }: { readonly secret: string; readonly ip: string; readonly at: number },
+): Promise<SignedIn | undefined> {
+  if (!secretPattern.test(secret)) return undefined;
+  const hash = hashOf(secret);
+  const [row] = await database.query(
+    `SELECT users.*, sessions.id AS session_id, way, browser, ip, sessions.created_at AS started_at, seen_at, expires_at
+      FROM sessions JOIN users ON users.id = user_id WHERE hash = $1 AND expires_at > $2`,
+    [hash, at],
+  );
+  if (row === undefined) return undefined;
+  const session = sessionOf({ ...row, id: row['session_id'] ?? '', user_id: row['id'] ?? '', created_at: row['started_at'] ?? 0n });
+  const signedIn = { session, user: userOf(row) };
+  if (at - session.seenAt < seenEveryMs) return signedIn;
+  const expiresAt = Math.min(at + idleMs, session.createdAt + lifeMs);
+  await database.query('UPDATE sessions SET seen_at = $1, expires_at = $2, ip = $3 WHERE hash = $4', [at, expiresAt, ip, hash]);
+  return { ...signedIn, session: { ...session, seenAt: at, expiresAt, ip } };
+}
+
+/** Those that are not over, the one used last first. */
+export async function listSessions(database: Database, userId: string, at: number): Promise<readonly Session[]> {
+  const sql = `SELECT ${columns} FROM sessions WHERE user_id = $1 AND expires_at > $2 ORDER BY seen_at DESC, id DESC LIMIT ${sessionsMax}`;
+  return (await database.query(sql, [userId, at])).map(sessionOf);
+}
+
+/** Effective at once, everywhere. False when the user has no such session. */
+export async function endSession(database: Database, userId: string, id: string): Promise<boolean> {
+  return (await database.query('DELETE FROM sessions WHERE id = $1 AND user_id = $2 RETURNING id', [id, userId])).length > 0;
+}
+
+/** Whoever signs in anew in a browser leaves what was there before. Part of a transaction. */
+export function* endSessionOf(secret: string): Script<void> {
+  yield { sql: 'DELETE FROM sessions WHERE hash = $1', params: [hashOf(secret)] };
+}

@@ -1,0 +1,78 @@
+/**
+ * Every no of the console in one table: code → status and what it says to whoever reads JSON. Pages say it in their own words, by the code.
+ * A row's own codes belong here as well.
+ */
+export const problems = {
+  invalid: { status: 400, message: 'A field cannot be taken as it is.' },
+  invalid_cursor: { status: 400, message: 'The cursor belongs to another list, order or filter.' },
+  malformed_json: { status: 400, message: 'The body is not JSON.' },
+  idempotency_key_missing: { status: 400, message: 'This needs an idempotency-key header of 8 to 200 characters.' },
+  if_match_missing: { status: 400, message: 'This needs an if-match header with the version that is to be changed.' },
+  session_expired: { status: 401, message: 'Nobody is signed in here any more.' },
+  operator_only: { status: 403, message: 'Operators only.' },
+  csrf: { status: 403, message: 'The request does not come from the console.' },
+  suspended: { status: 403, message: 'This account is suspended.' },
+  not_found: { status: 404, message: 'There is no such thing, or it is not yours.' },
+  conflict: { status: 409, message: 'This contradicts what is already there.' },
+  version_conflict: { status: 409, message: 'It has changed since you read it.' },
+  last_identity: { status: 409, message: 'It is the only way in: link another one first.' },
+  too_large: { status: 413, message: 'The body is too large.' },
+  rate_limited: { status: 429, message: 'Too often. Please wait a moment.' },
+  bug: { status: 500, message: 'Something went wrong on our side.' },
+  unavailable: { status: 503, message: 'The database does not answer. Please retry.' },
+} as const;
+
+export type ProblemCode = keyof typeof problems;
+
+export interface ProblemDetails {
+  readonly message?: string;
+  /** The parameter at fault, where it is one. */
+  readonly param?: string;
+  /** By field: what is wrong with it, in a word such as `below_minimum`. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly retryAfterMs?: number;
+  /** Of a `version_conflict`: the object as it is now. */
+  readonly current?: unknown;
+}
+
+/** A no of the console, thrown by rows and by the door; only the door writes it. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly details: ProblemDetails;
+
+  constructor(code: ProblemCode, details: ProblemDetails = {}) {
+    super(details.message ?? problems[code].message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Throws the problem `code` of the table. */
+export function fail(code: ProblemCode, details?: ProblemDetails): never {
+  throw new Problem(code, details);
+}
+
+const types: Readonly<Record<number, string>> = { 401: 'authentication_error', 403: 'permission_error', 429: 'rate_limit_error' };
+
+export interface Refused {
+  readonly status: number;
+  readonly message: string;
+  readonly type: string;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly fields?: Readonly<Record<string, string>> | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly current?: unknown;
+}
+
+export function refusedBy({ code, message, details }: Problem): Refused {
+  const { status } = problems[code];
+  const type = types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+  return { status, message, type, code, param: details.param ?? null, ...details };
+}
+
+/** The product's envelope with two members more, and `current` beside it where there is one. JSON text. */
+export function envelope({ message, type, param, code, fields, current }: Refused, requestId: string): string {
+  const error = { message, type, param, code, ...(fields && { fields }), request_id: requestId };
+  return JSON.stringify(current === undefined ? { error } : { error, current });
+}

@@ -1,0 +1,21 @@
+export interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly secure: boolean;
+  /** 0 takes it away. */
+  readonly seconds: number;
+}
+
+/** For this host and all of its paths, out of reach of scripts, and not sent along with what other sites ask for. */
+export function setCookie({ name, value, secure, seconds }: Cookie): string {
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure ? '; Secure' : ''}`;
+}
+
+/** The value of the first cookie of that name, as it stands there. */
+export function cookieIn(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(';') ?? []) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return undefined;
+}

@@ -1,0 +1,119 @@
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { onTestFinished } from 'vitest';
+import { startSession } from '../../src/accounts/sessions.ts';
+import { type Role, setUserRole } from '../../src/accounts/users.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { newUser } from '../../src/cli/user.ts';
+import { type ConsoleRooms, openConsole } from '../../src/console/door.ts';
+import type { ConsoleRow } from '../../src/console/row.ts';
+import { openServer, serverLimits } from '../../src/http/server.ts';
+import { MemoryLimiter } from '../../src/limits/limiter.ts';
+import { csrfOf } from '../../src/signin/session-cookie.ts';
+import { openSite } from '../../src/signin/site.ts';
+import type { Database } from '../../src/storage/database.ts';
+
+export interface ConsoleAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Of JSON; undefined: the answer is none. */
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+export interface ConsoleAsk {
+  readonly method?: string;
+  /** Sent as JSON, text as it is. */
+  readonly body?: unknown;
+  /** Beside those that a page of ours sends; null takes one of them away. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+/** A browser: with the cookie of one session, as a page of ours would ask. */
+export interface Browser {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly cookie: string;
+  readonly csrf: string;
+  /** `path` is below `/console/api`, without `/` in front; or whole, with one. */
+  ask(path: string, asked?: ConsoleAsk): Promise<ConsoleAnswer>;
+}
+
+/** One request without any browser's help: cookies, origin and redirects are the test's business. */
+export async function askPlain(url: string, { method = 'GET', body, headers = {} }: ConsoleAsk = {}): Promise<ConsoleAnswer> {
+  const sent = Object.fromEntries(Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== null));
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { method, headers: sent, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        const whole = Buffer.concat(parts).toString('utf8');
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: whole, json: isJson ? JSON.parse(whole) : undefined });
+      });
+      response.on('error', reject);
+    });
+    asking.on('error', reject);
+    asking.end(text);
+  });
+}
+
+/** A browser in which this user is signed in, at the console of `url`. */
+export async function signedInAs(url: string, database: Database, userId: string): Promise<Browser> {
+  const at = systemClock.now();
+  const { session, secret } = await database.transact(() => startSession({ userId, way: 'link', browser: 'a test', ip: '127.0.0.1', at }));
+  const cookie = `tollgate=${secret}`;
+  const csrf = csrfOf(secret);
+  return {
+    userId,
+    sessionId: session.id,
+    cookie,
+    csrf,
+    ask(path, { method = 'GET', body, headers } = {}) {
+      const ours =
+        method === 'GET'
+          ? { cookie }
+          : { cookie, origin: url, 'x-csrf-token': csrf, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+      return askPlain(path.startsWith('/') ? url + path : `${url}/console/api/${path}`, { method, body, headers: { ...ours, ...headers } });
+    },
+  };
+}
+
+/** A new user of that role, signed in. */
+export async function newBrowser(url: string, database: Database, role: Role = 'user'): Promise<Browser> {
+  const user = await database.transact(() => newUser('test', 'user'));
+  if (role !== 'user') await database.transact(() => setUserRole(user.id, role));
+  return signedInAs(url, database, user.id);
+}
+
+export interface ConsoleOptions {
+  readonly clock?: Clock;
+  readonly publicUrl?: string;
+  readonly log?: ConsoleRooms['log'];
+}
+
+const silent: ConsoleRooms['log'] = {
+  refused: () => {},
+  bug(_, error) {
+    throw error;
+  },
+};
+
+/** A console with these rows alone, on a database whose schema is up to date. Gives its address. */
+export async function startConsole(
+  database: Database,
+  rows: readonly ConsoleRow[],
+  { clock = systemClock, publicUrl, log = silent }: ConsoleOptions = {},
+): Promise<string> {
+  const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
+  const rooms = { database, clock, limiter: new MemoryLimiter(clock), site: openSite(publicUrl), log };
+  const door = await openConsole(server, rooms, rows);
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(async () => {
+    await door.drain(1_000);
+    server.server.closeAllConnections();
+    await server.close();
+  });
+  return url;
+}
