@@ -1,0 +1,133 @@
+import type { Row, Script } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
+import type { Bundled } from './bundled.ts';
+import { readChannels } from './config-channels.ts';
+import { priceSchema } from './config-schema.ts';
+import type { VendorFacts } from './configuration.ts';
+import { type ModelAuthor, modelTable, putModel } from './edit-models.ts';
+import { asWritten, barred, type Edited, lineless, type Read, remove, rowOf, type Table, write, type Written } from './editing.ts';
+import { readRecorded, type ChannelSwitch, recordedChannel, type RecordedChannel, type RecordedCatalogue } from './recorded.ts';
+import { channelColumns, type Columns, openSecret, secretColumns } from './rows.ts';
+import type { ChannelFacts } from './snapshot.ts';
+import { priceText } from './stored.ts';
+import { lockVersion } from './topic.ts';
+import { readPrice } from './written-price.ts';
+
+const table: Table<RecordedChannel> = { name: 'channels', key: 'name', read: recordedChannel };
+
+/** What a change of channels needs beside the change. */
+export interface ChannelDesk {
+  readonly sealer: Sealer;
+  readonly vendors: readonly VendorFacts[];
+  readonly bundled: Bundled;
+  readonly by: ModelAuthor;
+}
+
+/**
+ * Makes a channel of what is written as in the configuration file, and `costs`: what its vendor takes, by model. Models that only the bundled list
+ * has are sold from now on at its prices.
+ */
+export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
+  const version = (yield* lockVersion()) + 1n;
+  const facts = yield* read(written, desk);
+  if ('kind' in facts) return facts;
+  const row = yield* rowOf(table, facts.name);
+  if (row !== undefined) return { kind: 'exists' };
+  const { sealer, by } = desk;
+  const secret = secretColumns(facts, undefined, { sealer, version, at: by.at });
+  return yield* put(
+    undefined,
+    { ...channelColumns(facts), secret: null, ...secret, costs: facts.costs ?? '{}', origin: 'console' },
+    facts,
+    desk,
+  );
+}
+
+/** What is left out stays; `api_key` and `base_url` that are null go. The name is for ever. `costs` may be entered for the configuration's channels, too. */
+export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
+  const version = (yield* lockVersion()) + 1n;
+  const row = yield* rowOf(table, of.name);
+  const costsAlone = Object.keys(written).every((name) => name === 'costs');
+  const no = barred(table, row, of.version, costsAlone);
+  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  const facts = yield* read({ ...writtenOf(recordedChannel(row), row, desk), ...written, name: of.name }, desk);
+  if ('kind' in facts) return facts;
+  const { sealer, by } = desk;
+  const kept: Columns = { secret: row['secret'] ?? null, origin: row['origin'] ?? null };
+  const secret = secretColumns(facts, row, { sealer, version, at: by.at });
+  return yield* put(row, { ...channelColumns(facts), ...kept, ...secret, costs: facts.costs ?? row['costs'] ?? '{}' }, facts, desk);
+}
+
+interface ReadChannel extends ChannelFacts {
+  /** JSON; undefined where none are written. */
+  readonly costs: string | undefined;
+}
+
+function* read({ costs, ...written }: Written, desk: ChannelDesk): Script<ReadChannel | Extract<Edited<never>, { kind: 'wrong' }>> {
+  const recorded = yield* readRecorded();
+  const report = lineless();
+  const known = {
+    groups: recorded.groups.map(({ name }) => name),
+    models: new Set([...recorded.models.filter(({ active }) => active).map(({ id }) => id), ...desk.bundled.keys()]),
+    bundled: desk.bundled,
+    vendors: desk.vendors,
+  };
+  const [channel] = readChannels([asWritten(written)], report, known);
+  const priced = channel && costs !== undefined ? costsText(costs, channel, recorded, desk, report) : undefined;
+  if (channel !== undefined && report.clean) return { ...channel, costs: priced };
+  return {
+    kind: 'wrong',
+    problems: report.problems.map((problem) => ({ ...problem, path: problem.path.replace(/^channels\[0\]\.?/, '') })),
+  };
+}
+
+function costsText(
+  costs: unknown,
+  channel: ChannelFacts,
+  { models }: RecordedCatalogue,
+  { bundled }: ChannelDesk,
+  report: ReturnType<typeof lineless>,
+): string {
+  const kinds = new Map([...bundled.values()].map(({ facts }) => [facts.id, facts.kind]));
+  for (const { id, kind } of models) kinds.set(id, kind);
+  const given = typeof costs === 'object' && costs !== null ? Object.entries(costs) : [];
+  const read = given.flatMap(([model, written]) => {
+    if (!channel.models.has(model)) report.add(['costs', model], 'is not a model of this channel');
+    const price = report.parse(priceSchema, asWritten(written), ['costs', model]);
+    return price === undefined ? [] : [[model, priceText(readPrice(kinds.get(model) ?? 'chat', price, report, ['costs', model]))] as const];
+  });
+  return JSON.stringify(Object.fromEntries(read));
+}
+
+function writtenOf(channel: RecordedChannel, row: Row, { sealer }: ChannelDesk): Written {
+  const { vendor, baseUrl, groups, priority, weight, durations } = channel;
+  const models = [...channel.models].map(([id, upstream]) => ({ id, upstream, durations: durations?.get(id) }));
+  return { vendor, base_url: baseUrl, api_key: openSecret(row, sealer), groups, models, priority, weight };
+}
+
+/** Models that nobody has sold until now begin to be sold with it. */
+function* put(row: Row | undefined, columns: Columns, facts: ChannelFacts, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
+  for (const id of facts.models.keys()) {
+    const model = yield* rowOf(modelTable, id);
+    const bundled = desk.bundled.get(id)?.facts;
+    if (model?.['active'] !== 1n && bundled !== undefined) yield* putModel(bundled, model, desk.by);
+  }
+  return yield* write(table, row, columns, desk.by.at);
+}
+
+/** Takes a channel out of use, or puts it back; the configuration's, too. */
+export function* switchChannel(of: Read, state: ChannelSwitch, at: number): Script<Edited<RecordedChannel>> {
+  yield* lockVersion();
+  const row = yield* rowOf(table, of.name);
+  const no = barred(table, row, of.version, true);
+  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  const { changed_at: _, version: __, ...columns } = row;
+  return yield* write(table, row, { name: of.name, ...columns, state }, at);
+}
+
+export function* removeChannel(of: Read): Script<Edited<RecordedChannel>> {
+  yield* lockVersion();
+  const row = yield* rowOf(table, of.name);
+  const no = barred(table, row, of.version);
+  return no !== undefined || row === undefined ? (no ?? { kind: 'absent' }) : yield* remove(table, row);
+}

@@ -1,0 +1,116 @@
+import type { Row, Script } from '../storage/database.ts';
+import type { Bundled } from './bundled.ts';
+import { imageTerms } from './config-image.ts';
+import { allContents, modelSchema, type WrittenModel } from './config-schema.ts';
+import {
+  asWritten,
+  barred,
+  type Done,
+  type Edited,
+  lineless,
+  nulls,
+  type Read,
+  rowOf,
+  type Table,
+  write,
+  type Written,
+} from './editing.ts';
+import { type PriceAuthor, publishPrice } from './prices.ts';
+import { recordedModel, type RecordedModel } from './recorded.ts';
+import type { ModelFacts } from './snapshot.ts';
+import { factsText, priceText } from './stored.ts';
+import { lockVersion } from './topic.ts';
+import { readPrice } from './written-price.ts';
+
+export const modelTable: Table<RecordedModel> = { name: 'models', key: 'id', read: recordedModel };
+
+/** Who makes a model, and when (wall clock, ms). */
+export type ModelAuthor = PriceAuthor & { readonly at: number };
+
+/**
+ * Makes a model of what is written as in the configuration file, price included. One that is written by its id alone is taken as the bundled list has
+ * it. A model that was sold before begins again, with the date of birth that it had.
+ */
+export function* addModel(written: Written, bundled: Bundled, by: ModelAuthor): Script<Edited<RecordedModel>> {
+  yield* lockVersion();
+  const report = lineless();
+  const known = bundled.get(String(written['id']))?.facts;
+  const alone = Object.keys(written).every((name) => name === 'id');
+  const model = alone && known !== undefined ? known : parsed(written, known, report);
+  if (model === undefined || !report.clean) return { kind: 'wrong', problems: report.problems };
+  const row = yield* rowOf(modelTable, model.id);
+  if (row?.['active'] === 1n) return { kind: 'exists' };
+  return yield* putModel(model, row, by);
+}
+
+/** Writes a model that was not sold until now. */
+export function* putModel(model: ModelFacts, row: Row | undefined, by: ModelAuthor): Script<Done<RecordedModel>> {
+  const price = priceText(model.price);
+  const created = row?.['created'] ?? Math.floor(by.at / 1_000);
+  // No configuration says what it costs: whatever one says later is news.
+  const columns = { id: model.id, facts: factsText(model), configured_price: '', price, created, active: 1n, origin: 'console' };
+  const done = yield* write(modelTable, row, columns, by.at);
+  if (row?.['price'] !== price) yield* publishPrice(model.id, model.price, by);
+  const after = yield* rowOf(modelTable, model.id);
+  return { ...done, ...(after && { after: recordedModel(after) }) };
+}
+
+/** Facts of a model; the price is published, not changed. What is left out stays, what is null is not known any more. */
+export function* changeModel(read: Read, written: Written, at: number): Script<Edited<RecordedModel>> {
+  yield* lockVersion();
+  const row = yield* rowOf(modelTable, read.name);
+  const no = barred(modelTable, row, read.version);
+  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  const report = lineless();
+  const change = report.parse(changeSchema, asWritten(written), []);
+  if (change === undefined) return { kind: 'wrong', problems: report.problems };
+  const facts = changed(recordedModel(row), change, nulls(written));
+  return yield* write(modelTable, row, { id: read.name, facts: factsText(facts), ...pickOf(row) }, at);
+}
+
+const changeSchema = modelSchema.omit({ id: true, price: true }).partial();
+
+/** The columns that an INSERT would want, as they are. */
+function pickOf({ configured_price: configured = '', price = '', created = 0n }: Row) {
+  return { configured_price: configured, price, created, active: 1n };
+}
+
+/** It is sold no more, and keeps its row, its prices and its date of birth. */
+export function* retireModel(read: Read, at: number): Script<Edited<RecordedModel>> {
+  yield* lockVersion();
+  const row = yield* rowOf(modelTable, read.name);
+  const no = barred(modelTable, row?.['active'] === 1n ? row : undefined, read.version);
+  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  const done = yield* write(modelTable, row, { id: read.name, facts: row['facts'] ?? '', ...pickOf(row), active: 0n }, at);
+  return { ...done, after: undefined };
+}
+
+function parsed(written: Written, known: ModelFacts | undefined, report: ReturnType<typeof lineless>): ModelFacts | undefined {
+  const model = report.parse(modelSchema, asWritten(written), []);
+  if (model === undefined) return undefined;
+  const kind = model.kind ?? 'chat';
+  const price = readPrice(kind, model.price, report, ['price']);
+  const unknown = { context: undefined, outputTokensMax: undefined, modalities: undefined, topSpeed: undefined, durations: undefined };
+  const bare: ModelFacts = { id: model.id, ownedBy: known?.ownedBy ?? 'unknown', kind, ...unknown, shutdownDate: undefined, price };
+  return changed({ ...bare, image: known?.image }, model, new Set());
+}
+
+/** A member that is written is taken, one that is null goes, and every other one stays. */
+function changed(facts: ModelFacts, written: Partial<WrittenModel>, gone: ReadonlySet<string>): ModelFacts {
+  const { modalities, image } = written;
+  const one = <Value>(name: string, said: Value | undefined, before: Value): Value | undefined =>
+    gone.has(name) ? undefined : (said ?? before);
+  return {
+    id: facts.id,
+    ownedBy: written.owned_by ?? facts.ownedBy,
+    kind: written.kind ?? facts.kind,
+    context: one('context', written.context, facts.context),
+    outputTokensMax: one('max_output', written.max_output, facts.outputTokensMax),
+    modalities: one('modalities', modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents }, facts.modalities),
+    topSpeed: one('top_speed', written.top_speed, facts.topSpeed),
+    durations: one('durations', written.durations, facts.durations),
+    image: one('image', image && imageTerms(image), facts.image),
+    shutdownDate: one('shutdown_date', written.shutdown_date, facts.shutdownDate),
+    price: facts.price,
+  };
+}

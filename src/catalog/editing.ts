@@ -1,0 +1,95 @@
+import { bump } from '../storage/changes.ts';
+import type { Row, Script } from '../storage/database.ts';
+import type { Problem } from './problem.ts';
+import type { Managed } from './recorded.ts';
+import { Report } from './report.ts';
+import { type Columns, upsert } from './rows.ts';
+import { catalogTopic } from './topic.ts';
+
+/**
+ * What became of a change. `read_only`: the configuration names it, and is where it is changed. `conflict`: it is another version by now.
+ * `before` is undefined of what was made, `after` of what was removed.
+ */
+export type Edited<Thing> =
+  | Done<Thing>
+  | { readonly kind: 'absent' | 'exists' }
+  | { readonly kind: 'read_only' | 'conflict'; readonly current: Thing }
+  | { readonly kind: 'wrong'; readonly problems: readonly Problem[] };
+
+export interface Done<Thing> {
+  readonly kind: 'done';
+  readonly before: Thing | undefined;
+  readonly after: Thing | undefined;
+}
+
+/** Which object is changed, and as which version it was read. `version` undefined: whichever it is. */
+export interface Read {
+  readonly name: string;
+  readonly version: number | undefined;
+}
+
+/** A table of the catalogue: how its rows are found, and what is made of them. */
+export interface Table<Thing extends Managed> {
+  readonly name: 'model_groups' | 'models' | 'channels';
+  readonly key: 'name' | 'id';
+  readonly read: (row: Row) => Thing;
+}
+
+export function* rowOf<Thing extends Managed>({ name, key }: Table<Thing>, value: string): Script<Row | undefined> {
+  const [row] = yield { sql: `SELECT * FROM ${name} WHERE ${key}=$1`, params: [value] };
+  return row;
+}
+
+/** Why this row is not to be changed now; undefined: it may be. `free`: what is to be changed is no business of the configuration. */
+export function barred<Thing extends Managed>(
+  { read }: Table<Thing>,
+  row: Row | undefined,
+  version: number | undefined,
+  free = false,
+): Edited<Thing> | undefined {
+  if (row === undefined) return { kind: 'absent' };
+  const current = read(row);
+  if (!free && current.origin === 'configuration') return { kind: 'read_only', current };
+  if (version !== undefined && version !== current.version) return { kind: 'conflict', current };
+  return undefined;
+}
+
+/** Writes the row, and every process hears of it. */
+export function* write<Thing extends Managed>(
+  table: Table<Thing>,
+  before: Row | undefined,
+  columns: Columns,
+  at: number,
+): Script<Done<Thing>> {
+  const statements = upsert(table.name, columns, before, at);
+  for (const statement of statements) yield statement;
+  if (statements.length > 0) yield bump(catalogTopic);
+  const after = yield* rowOf(table, String(columns[table.key]));
+  return { kind: 'done', before: before && table.read(before), after: after && table.read(after) };
+}
+
+export function* remove<Thing extends Managed>(table: Table<Thing>, row: Row): Script<Done<Thing>> {
+  yield { sql: `DELETE FROM ${table.name} WHERE ${table.key}=$1`, params: [row[table.key] ?? null] };
+  yield bump(catalogTopic);
+  return { kind: 'done', before: table.read(row), after: undefined };
+}
+
+/** Problems with what somebody wrote in no file: they have no lines. */
+export function lineless(): Report {
+  return new Report({ value: undefined, problems: [], lineOf: () => 0 });
+}
+
+/** JSON as the schemas of the configuration file take it: numbers are text there, so that 0.1 is exact, and a member that is null is one that is absent. */
+export function asWritten(value: unknown): unknown {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.map(asWritten);
+  if (typeof value !== 'object' || value === null) return value ?? undefined;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, asWritten(one)]])));
+}
+
+/** Members of a change that are null: what they say is to be taken away. */
+export function nulls(value: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+  return new Set(Object.keys(value).filter((name) => value[name] === null));
+}
+
+export type Written = Readonly<Record<string, unknown>>;
