@@ -28,6 +28,12 @@ function rawPost(running: Running, body: unknown): string {
   return `POST ${chat} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
+function rawChunked(running: Running, body: unknown): string {
+  const [head, text = ''] = rawPost(running, body).split('\r\n\r\n');
+  const size = Buffer.byteLength(text).toString(16);
+  return `${head?.replace(/content-length: \d+/, 'transfer-encoding: chunked')}\r\n\r\n${size}\r\n${text}\r\n0\r\n\r\n`;
+}
+
 /** What a raw client is told until the connection ends, or nothing more comes for a while. */
 function heard(socket: Socket, quietMs = 300): Promise<string> {
   return new Promise((resolve) => {
@@ -74,6 +80,32 @@ test('a drain lets a slow reader have the whole of an answer that is paid for', 
   client.resume();
   await closed;
   await expect.poll(() => bytes).toBeGreaterThan(content.length);
+});
+
+test.each(['content-length', 'chunked'])('a drain waits for a body that has begun to come (%s)', async (way) => {
+  const { running } = await start();
+  const whole = way === 'chunked' ? rawChunked(running, hello) : rawPost(running, hello);
+  const half = whole.length - 30;
+  const client = rawClient(running, whole.slice(0, half));
+  const answer = heard(client, 5_000);
+  await wait(200);
+  const closed = running.gateway.close();
+  await expect.poll(() => fetch(`${running.url}/readyz`).then(({ status }) => status)).toBe(503);
+  // For so long that whose it is, is asked once more.
+  await wait(1_200);
+  client.write(whole.slice(half));
+  expect(await answer).toMatch(/^HTTP\/1.1 200 OK[^]*Hello!/);
+  await closed;
+});
+
+test('a drain does not wait for who leaves in the middle of a body', async () => {
+  const { running } = await start();
+  const client = rawClient(running, rawPost(running, hello).slice(0, -30));
+  await wait(200);
+  const closed = running.gateway.close();
+  await wait(100);
+  client.destroy();
+  await closed;
 });
 
 test('a vendor that answers whole when a stream is asked for: the client has its stream all the same', async () => {

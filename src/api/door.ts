@@ -146,7 +146,7 @@ class Door implements OpenDoor {
     const { convention = chatConvention, handle, body: streamed } = endpoint;
     if (streamed === undefined && !tellsLength(request, this.#bodyBytesMax)) return false;
     const arrival = this.#arrive({ method, url, headers }, response, convention);
-    this.#identify(arrival, nothing, (principal) => {
+    this.#letIn(arrival, nothing, (principal) => {
       const { id, at, reply } = arrival;
       const enter = (body: unknown): void =>
         this.#admit({ id, at, principal, request: { method, url, headers, body, params: undefined }, reply, convention }, handle);
@@ -165,6 +165,19 @@ class Door implements OpenDoor {
     return { id, at, request, reply, convention };
   }
 
+  /** Lets a client in, who is inside until its answer is over: a body that has begun to come when the door closes is awaited. */
+  #letIn(arrival: Arrival, stranger: () => void, known: (principal: Principal) => void): void {
+    if (!this.open) {
+      stranger();
+      return this.#refuse(arrival, refusal('unavailable', { why: 'this node is shutting down', id: arrival.id }, unavailableRetryMs));
+    }
+    this.#identify(arrival, stranger, (principal) => {
+      this.#inside += 1;
+      arrival.reply.onOver(this.#gone);
+      known(principal);
+    });
+  }
+
   /** Calls `known` with the client whose key this is; else `stranger`, and then the refusal is sent. */
   #identify(arrival: Arrival, stranger: () => void, known: (principal: Principal) => void): void {
     const { id, request, convention } = arrival;
@@ -172,7 +185,6 @@ class Door implements OpenDoor {
       stranger();
       this.#refuse(arrival, why);
     };
-    if (!this.open) return turnAway(refusal('unavailable', { why: 'this node is shutting down', id }, unavailableRetryMs));
     const secret = convention.credential(request.headers);
     if (secret === undefined) return turnAway(refusal('missing_api_key'));
     const told = (who: Principal | 'unknown' | 'unavailable'): void => {
@@ -197,7 +209,7 @@ class Door implements OpenDoor {
       return;
     }
     const stranger = (): void => void fastifyReply.hijack();
-    this.#identify(arrival, stranger, (principal) => {
+    this.#letIn(arrival, stranger, (principal) => {
       request.visit = { id, at, principal, request, reply, convention };
       done();
     });
@@ -225,7 +237,10 @@ class Door implements OpenDoor {
   }
 
   async #visit(visit: Visit, handle: Endpoint['handle']): Promise<void> {
-    this.#inside += 1;
+    // Whoever has left while its body came is not inside any more.
+    if (visit.reply.closed) return;
+    // Work may outlast its client: until it is done nobody has gone.
+    visit.reply.onOver(nothing);
     try {
       await handle(visit);
     } catch (error) {
