@@ -47,4 +47,63 @@ export const usageMigrations: readonly Migration[] = [
       'DROP TABLE usage_before',
     ].map((postgres) => ({ sqlite: '', postgres })),
   },
+  {
+    // What the console asks is in the order of charges: an account's days are cut by when it was charged, as the ledger does.
+    id: '0014-usage-hours',
+    statements: [
+      'DROP INDEX usage_of_account',
+      'CREATE INDEX usage_of_account ON usage (account, finished_at, id)',
+      // One row for each hour (UTC) of charges of one kind, made of the records before `usage_rolled.until` (hours.ts). `cost` is what was paid.
+      `CREATE TABLE usage_hour (
+        account TEXT NOT NULL,
+        hour BIGINT NOT NULL,
+        key_id TEXT NOT NULL,
+        model TEXT NOT NULL,
+        capability TEXT NOT NULL,
+        status TEXT NOT NULL,
+        estimated BIGINT NOT NULL,
+        requests BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        dearest BIGINT NOT NULL,
+        PRIMARY KEY (account, hour, key_id, model, capability, status, estimated)
+      )`,
+      // The same by what was metered. `quantity` is in millionths of its unit; `cost` as priced.
+      `CREATE TABLE usage_hour_line (
+        account TEXT NOT NULL,
+        hour BIGINT NOT NULL,
+        key_id TEXT NOT NULL,
+        model TEXT NOT NULL,
+        capability TEXT NOT NULL,
+        status TEXT NOT NULL,
+        estimated BIGINT NOT NULL,
+        measure TEXT NOT NULL,
+        quantity BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        PRIMARY KEY (account, hour, key_id, model, capability, status, estimated, measure)
+      )`,
+      // The same for all of an account: statements are long.
+      `CREATE TABLE spend_hour (
+        account TEXT NOT NULL,
+        hour BIGINT NOT NULL,
+        requests BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        PRIMARY KEY (account, hour)
+      )`,
+      // Of all accounts: how fast channels are. `first_byte` is the upper end of its class (speeds.ts).
+      `CREATE TABLE speed_hour (
+        model TEXT NOT NULL,
+        hour BIGINT NOT NULL,
+        channel TEXT NOT NULL,
+        first_byte BIGINT NOT NULL,
+        requests BIGINT NOT NULL,
+        cut BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        duration BIGINT NOT NULL,
+        PRIMARY KEY (model, hour, channel, first_byte)
+      )`,
+      'CREATE INDEX speed_of_hour ON speed_hour (hour)',
+      'CREATE TABLE usage_rolled (one BIGINT PRIMARY KEY CHECK (one = 1), until BIGINT NOT NULL)',
+      'INSERT INTO usage_rolled (one, until) VALUES (1, 0)',
+    ],
+  },
 ];

@@ -5,7 +5,7 @@ import type { Database, SqlValue } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { usageMigrations } from './migrations.ts';
 import { makeMonths, monthAt } from './months.ts';
-import { type UsagePlace, usagePage } from './page.ts';
+import { paging, type UsagePlace, type UsageQuestion, usagePage } from './page.ts';
 import { recordColumns } from './record.ts';
 
 const november = Date.UTC(2026, 10, 21);
@@ -19,7 +19,7 @@ async function fill(database: Database, count: number, from: number, stepMs: num
       ? `generate_series(0, ${count - 1}) AS s(n)`
       : `(WITH RECURSIVE s(n) AS (SELECT 0 UNION ALL SELECT n+1 FROM s WHERE n<${count - 1}) SELECT n FROM s)`;
   const values = recordColumns.map(({ name, type }) => {
-    if (name === 'reserved_at') return `${from}+CAST(n/2 AS BIGINT)*${stepMs}`;
+    if (name === 'reserved_at' || name === 'finished_at') return `${from}+CAST(n/2 AS BIGINT)*${stepMs}`;
     return name === 'status' ? "'ok'" : type === 'text' ? "'x'" : '1';
   });
   const text = database.dialect === 'postgres' ? 'n::text' : 'CAST(n AS TEXT)';
@@ -49,10 +49,11 @@ forEachDatabase((_name, openFresh) => {
     for (;;) {
       const after = seen.at(-1);
       const page = await usagePage(database, { account: 'a1', from: november, to, limit: 7, ...(after && { after }) });
-      seen.push(...page.map(({ reserved_at, id }) => ({ reservedAt: Number(reserved_at), id: String(id) })));
-      if (page.length < 7) break;
+      seen.push(...page.rows.map((row) => ({ chargedAt: Number(row['finished_at']), id: String(row['id']) })));
+      if (page.next === undefined) break;
+      expect(page.next).toEqual(seen.at(-1));
     }
-    const all = await database.query("SELECT id FROM usage WHERE account='a1' AND reserved_at<$1 ORDER BY reserved_at DESC, id DESC", [to]);
+    const all = await database.query("SELECT id FROM usage WHERE account='a1' AND finished_at<$1 ORDER BY finished_at DESC, id DESC", [to]);
     expect(seen.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
     expect(seen.length).toBeGreaterThan(50);
   });
@@ -63,19 +64,19 @@ forEachDatabase((_name, openFresh) => {
     await fill(database, 20_000, november, 300_000, 100);
     if (database.dialect === 'postgres') await database.query('ANALYZE usage');
     const asked: { readonly sql: string; readonly params: readonly SqlValue[] }[] = [];
-    const query: Database['query'] = async (sql, params = []) => {
-      asked.push({ sql, params });
-      return [];
+    const ask = (asking: UsageQuestion) => {
+      const script = paging(asking);
+      for (let step = script.next(); step.done !== true; step = script.next([])) asked.push(step.value);
     };
-    const recording = { ...database, query };
     const question = { account: 'a1', from: november, to: november + 60 * 86_400_000, limit: 50 };
-    await usagePage(recording, question);
-    await usagePage(recording, { ...question, after: { reservedAt: november + 86_400_000, id: 'r' } });
+    ask(question);
+    ask({ ...question, after: { chargedAt: november + 86_400_000, id: 'r' } });
+    expect(asked).toHaveLength(2);
     for (const { sql, params } of asked) {
       const explain = database.dialect === 'postgres' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
       const plan = JSON.stringify((await database.query(`${explain} ${sql}`, params)).map((row) => row['QUERY PLAN'] ?? row['detail']));
-      expect(plan).toMatch(/Index Scan Backward using usage_2026_1\d_account_reserved_at_id_idx|USING INDEX usage_of_account/);
-      expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE|SCAN usage/);
+      expect(plan).toMatch(/Index Scan Backward using usage_2026_1\d_account_finished_at_id_idx|USING INDEX usage_of_account/);
+      expect(plan).not.toMatch(/Seq Scan|Sort Method|->  Sort |TEMP B-TREE|SCAN usage/);
     }
   });
 });

@@ -1,33 +1,107 @@
-import type { Database, Row } from '../storage/database.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+import { chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { type Filter, inHours, inRecords, kindsOf, narrow } from './filter.ts';
 
-/** A place in an account's records, newest first: that of the last one on the page before. */
+/** A place in an account's records: that of the last one on the page before. */
 export interface UsagePlace {
-  readonly reservedAt: number;
+  readonly chargedAt: number;
   readonly id: string;
 }
 
-export interface UsageQuestion {
+export interface UsageQuestion extends Span {
   readonly account: string;
-  /** Wall clock, ms: from (inclusive) and to (exclusive), by when the money was reserved. */
-  readonly from: number;
-  readonly to: number;
+  readonly filter?: Filter;
+  readonly order?: 'newest' | 'oldest';
   readonly after?: UsagePlace;
   readonly limit: number;
 }
 
-/** One page of an account's usage records, newest first. As fast on the last page as on the first, whoever else has how many records. */
-export function usagePage(database: Database, { account, from, to, after, limit }: UsageQuestion): Promise<readonly Row[]> {
-  const page = 'ORDER BY reserved_at DESC, id DESC LIMIT';
-  if (after === undefined)
-    return database.query(`SELECT * FROM usage WHERE account=$1 AND reserved_at>=$2 AND reserved_at<$3 ${page} $4`, [
-      account,
-      from,
-      to,
-      limit,
-    ]);
-  // Said twice: the pair finds the place in the index, the time alone leaves out the months after it.
-  return database.query(
-    `SELECT * FROM usage WHERE account=$1 AND reserved_at>=$2 AND reserved_at<=$3 AND (reserved_at, id)<($3, $4) ${page} $5`,
-    [account, from, after.reservedAt, after.id, limit],
-  );
+export interface UsagePage {
+  readonly rows: readonly Row[];
+  /** Where the next page begins; undefined: there is none. A page may be shorter than was asked and yet not the last one. */
+  readonly next: UsagePlace | undefined;
 }
+
+/** Of so many records at most a page is picked: a filter that few match shows them page by page instead of keeping its reader waiting. */
+const lookedThroughMax = 30_000;
+
+/** One page of an account's usage records by when they were charged. As fast on the last page as on the first, whoever else has how many records. */
+export function usagePage(database: Database, question: UsageQuestion): Promise<UsagePage> {
+  return database.snapshot(() => paging(question));
+}
+
+/** The same within a transaction. */
+export function* paging(question: UsageQuestion): Script<UsagePage> {
+  const { filter = {}, limit } = question;
+  const left = spanFrom(question);
+  const stretches = narrow(filter) ? yield* matching(question, left) : [{ ...left, requests: 0 }];
+  const rows: Row[] = [];
+  let through = 0;
+  for (const stretch of stretches) {
+    if (through > 0 && through + stretch.requests > lookedThroughMax) return { rows, next: edgeOf(question, stretch) };
+    through += stretch.requests;
+    rows.push(...(yield pageOf({ ...question, limit: limit - rows.length }, stretch)));
+    if (rows.length > limit) return { rows: rows.slice(0, limit), next: placeOf(rows[limit - 1]) };
+  }
+  // As many hours as are looked at: there may be more.
+  const last = stretches.length >= stretchesMax - 1 ? stretches.at(-1) : undefined;
+  return {
+    rows,
+    next: last && edgeOf(question, question.order === 'oldest' ? { from: last.to, to: last.to } : { from: last.from, to: last.from }),
+  };
+}
+
+/** The place before the first record of a stretch: no id is smaller than none. */
+const edgeOf = ({ order }: UsageQuestion, { from, to }: Span): UsagePlace => ({ chargedAt: order === 'oldest' ? from : to, id: '' });
+
+const placeOf = (row: Row | undefined): UsagePlace => ({ chargedAt: Number(row?.['finished_at']), id: String(row?.['id']) });
+
+/** What is left of the span behind the place. */
+function spanFrom({ from, to, after, order }: UsageQuestion): Span {
+  if (after === undefined) return { from, to };
+  return order === 'oldest' ? { from: Math.max(from, after.chargedAt), to } : { from, to: Math.min(to, after.chargedAt + 1) };
+}
+
+function pageOf(
+  { account, filter = {}, order = 'newest', after, limit }: UsageQuestion,
+  span: Span,
+): { sql: string; params: Places['params'] } {
+  const places = new Places();
+  const down = order === 'newest' ? ' DESC' : '';
+  const behind =
+    after === undefined
+      ? ''
+      : ` AND (r.finished_at, r.id)${order === 'newest' ? '<' : '>'}(${places.add(after.chargedAt)}, ${places.add(after.id)})`;
+  const sql = `SELECT r.* FROM usage r WHERE ${chargedWithin(places, account, span)}${behind}${inRecords(places, filter)}
+    ORDER BY r.finished_at${down}, r.id${down} LIMIT ${places.add(limit + 1)}`;
+  return { sql, params: places.params };
+}
+
+interface Stretch extends Span {
+  /** How many records of all kinds are there. */
+  readonly requests: number;
+}
+
+/** Hours that are looked at for one page. */
+const stretchesMax = 400;
+
+/** Where matching records are, as the hourly figures know; and what is not rolled up yet, as it is. In the order of the page. */
+function* matching({ account, filter = {}, order }: UsageQuestion, left: Span): Script<readonly Stretch[]> {
+  const recent = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
+  const places = new Places();
+  const within = kindsOf(places, account, { from: left.from - hourMs + 1, to: Math.min(left.to, recent) });
+  const rows = yield {
+    sql: `SELECT m.hour, s.requests FROM (SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${inHours(places, filter)}) m
+      JOIN spend_hour s ON s.account=${places.add(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${stretchesMax - 1}`,
+    params: places.params,
+  };
+  const hours = rows.map((row) => stretchOf(left, Number(row['hour']), Number(row['hour']) + hourMs, Number(row['requests'])));
+  const rest = left.to > recent ? [stretchOf(left, recent, left.to, 0)] : [];
+  return order === 'oldest' ? [...hours, ...(hours.length < stretchesMax - 1 ? rest : [])] : [...rest, ...hours];
+}
+
+const stretchOf = (within: Span, from: number, to: number, requests: number): Stretch => ({
+  from: Math.max(from, within.from),
+  to: Math.min(to, within.to),
+  requests,
+});

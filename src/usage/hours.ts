@@ -1,0 +1,146 @@
+import type { Clock } from '../base/clock.ts';
+import type { Database, Script, Statement } from '../storage/database.ts';
+import { jsonRows } from '../storage/json-rows.ts';
+import { begunWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { firstByteClass } from './speeds.ts';
+
+/** What was charged so lately may not be committed yet. */
+export const settledAfterMs = 120_000;
+/** Rolled up at least so much at a time, once it is there: less would be more work. */
+const stepMsMin = 300_000;
+const keepEveryMs = 60_000;
+
+/**
+ * Adds the records that were charged since the last time to the hourly figures, at most an hour of them; false when there is nothing left to do. The figures and how far
+ * they go are one transaction: whoever dies in it has done nothing, and of two who do it at once one waits and goes on where the other ended.
+ */
+export function rollUp(database: Database, now: number): Promise<boolean> {
+  return database.transact(() => rolling(database, now));
+}
+
+/** The same now and every minute, up to date before it rests. What fails is tried again the next time: until then figures are read from records. */
+export function keepHours(database: Database, clock: Clock): { stop(): void } {
+  let busy = false;
+  let stopped = false;
+  const keep = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    try {
+      while (!stopped && (await rollUp(database, clock.now()))) continue;
+    } catch {
+      // The database is away, or another is at it.
+    }
+    busy = false;
+  };
+  void keep();
+  const timer = setInterval(() => void keep(), keepEveryMs).unref();
+  return {
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Forgets all hourly figures; `rollUp` makes them again from the records. */
+export function forgetHours(database: Database): Promise<void> {
+  return database.transact(function* (): Script<void> {
+    yield { sql: 'UPDATE usage_rolled SET until=0', params: [] };
+    for (const table of ['usage_hour', 'usage_hour_line', 'spend_hour', 'speed_hour']) yield { sql: `DELETE FROM ${table}`, params: [] };
+  });
+}
+
+function* rolling(database: Database, now: number): Script<boolean> {
+  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  const until = yield* rolledUntil();
+  const from = until === 0 ? yield* firstHour() : until;
+  if (from === undefined) return false;
+  const to = Math.min(now - settledAfterMs, (Math.floor(from / hourMs) + 1) * hourMs);
+  // The rest of an hour is done even when it is short; the beginning of one waits.
+  if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return false;
+  for (const statement of additions(database, { from, to })) yield statement;
+  yield { sql: 'UPDATE usage_rolled SET until=$1', params: [to] };
+  return true;
+}
+
+/** The hour of the first record ever; undefined when there is none. */
+function* firstHour(): Script<number | undefined> {
+  const [row] = yield {
+    sql: 'SELECT MIN((SELECT MIN(r.finished_at) FROM usage r WHERE r.account=u.id)) AS first FROM users u',
+    params: [],
+  };
+  const first = row?.['first'] ?? null;
+  return first === null ? undefined : Math.floor(Number(first) / hourMs) * hourMs;
+}
+
+const kindColumns = 'account, hour, key_id, model, capability, status, estimated';
+const kindOfRecord = (hour: string): string => `r.account, ${hour}, r.key_id, r.model, r.capability, r.status, r.estimated`;
+
+function additions(database: Database, span: Span): readonly Statement[] {
+  const lines = jsonRows(database, 'r.lines');
+  const { from } = lines;
+  return [
+    addition(span, {
+      table: 'usage_hour',
+      keys: kindColumns,
+      of: kindOfRecord,
+      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
+      most: { dearest: 'MAX(r.cost)' },
+    }),
+    addition(span, {
+      table: 'usage_hour_line',
+      keys: `${kindColumns}, measure`,
+      of: (hour) => `${kindOfRecord(hour)}, ${lines.text(0)}`,
+      sums: { quantity: `SUM(CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT))`, cost: `SUM(CAST(${lines.text(3)} AS BIGINT))` },
+      join: from,
+    }),
+    addition(span, {
+      table: 'spend_hour',
+      keys: 'account, hour',
+      of: (hour) => `r.account, ${hour}`,
+      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
+    }),
+    addition(span, {
+      table: 'speed_hour',
+      keys: 'model, hour, channel, first_byte',
+      of: (hour) => `r.model, ${hour}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
+      sums: {
+        requests: 'COUNT(*)',
+        cut: "SUM(CASE WHEN r.status='cut' THEN 1 ELSE 0 END)",
+        cost: 'SUM(r.cost-r.shortfall)',
+        duration: 'SUM(r.duration_ms)',
+      },
+    }),
+  ];
+}
+
+interface Addition {
+  readonly table: string;
+  readonly keys: string;
+  readonly of: (hour: string) => string;
+  readonly sums: Readonly<Record<string, string>>;
+  readonly most?: Readonly<Record<string, string>>;
+  readonly join?: string;
+}
+
+/** From every user's own stretch of the index: nothing else is read. The order of the join is SQLite's to keep, and PostgreSQL's to choose. */
+function addition(span: Span, { table, keys, of, sums, most = {}, join }: Addition): Statement {
+  const places = new Places();
+  const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
+  // A span lies within one hour.
+  const hour = `CAST(${places.add(Math.floor(span.from / hourMs) * hourMs)} AS BIGINT)`;
+  const values = { ...sums, ...most };
+  const add = Object.keys(sums).map((column) => `${column}=${table}.${column}+excluded.${column}`);
+  const raise = Object.keys(most).map(
+    (column) => `${column}=CASE WHEN ${table}.${column}<excluded.${column} THEN excluded.${column} ELSE ${table}.${column} END`,
+  );
+  const grouped = keys.split(', ').map((_, index) => index + 1);
+  return {
+    sql: `INSERT INTO ${table} (${keys}, ${Object.keys(values).join(', ')})
+      SELECT ${of(hour)}, ${Object.values(values).join(', ')}
+      FROM users u CROSS JOIN usage r${join === undefined ? '' : ` CROSS JOIN ${join}`}
+      WHERE r.account=u.id AND ${within} GROUP BY ${grouped.join(', ')}
+      ON CONFLICT (${keys}) DO UPDATE SET ${[...add, ...raise].join(', ')}`,
+    params: places.params,
+  };
+}

@@ -1,0 +1,193 @@
+import type { Nano } from '../base/money.ts';
+import type { Measure } from '../base/quantities.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+import { type JsonRows, jsonRows } from '../storage/json-rows.ts';
+import { chargedWithin, type Cover, coverOf, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { type Filter, inHours, inRecords, kindsOf } from './filter.ts';
+
+/** By what figures are told apart; `hour` is its beginning in UTC. */
+export type By = 'hour' | 'key_id' | 'model' | 'capability' | 'status' | 'estimated';
+
+export interface SpendingQuestion extends Span {
+  readonly account: string;
+  readonly filter?: Filter;
+}
+
+/** What was paid for how many requests; `of` holds the values of what was asked by. */
+export interface Spent {
+  readonly of: Readonly<Partial<Record<By, string>>>;
+  readonly requests: number;
+  readonly cost: Nano;
+}
+
+/** What was metered of one measure, in millionths of its unit, and how it was priced. */
+export interface Metered {
+  readonly of: Readonly<Partial<Record<By, string>>>;
+  readonly measure: Measure;
+  readonly micros: bigint;
+  readonly cost: Nano;
+}
+
+/** Of hours that are rolled up where they are whole, and of records for the rest: exact to this moment. To be run in a snapshot. */
+export function* spending(question: SpendingQuestion, by: readonly By[]): Script<readonly Spent[]> {
+  const cover = coverOf(question, yield* rolledUntil());
+  const places = new Places();
+  const hours = (span: Span) => `SELECT ${hourColumns(by)} h.requests AS requests, h.cost AS cost FROM usage_hour h
+    WHERE ${hoursWithin(places, question, span)}`;
+  const records = (span: Span) => `SELECT ${recordColumns(by)} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
+    WHERE ${recordsWithin(places, question, span)}`;
+  const parts = partsOf(cover, question, hours, records);
+  if (parts.length === 0) return [];
+  const rows = yield {
+    sql: `SELECT ${[...by.map((name) => `p.${name}`), ''].join(', ')} CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost
+      FROM (${parts.join(' UNION ALL ')}) p ${grouped(by)}`,
+    params: places.params,
+  };
+  return rows
+    .filter((row) => row['requests'] !== null)
+    .map((row) => ({ of: told(row, by), requests: Number(row['requests']), cost: BigInt(row['cost'] ?? 0) }));
+}
+
+/** The same by what was metered. */
+export function* metered(database: Pick<Database, 'dialect'>, question: SpendingQuestion, by: readonly By[]): Script<readonly Metered[]> {
+  const cover = coverOf(question, yield* rolledUntil());
+  const places = new Places();
+  const lines = jsonRows(database, 'r.lines');
+  const hours = (
+    span: Span,
+  ) => `SELECT ${hourColumns(by)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost FROM usage_hour_line h
+    WHERE ${hoursWithin(places, question, span)}`;
+  const records = (span: Span) => `SELECT ${recordColumns(by)} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
+    WHERE ${recordsWithin(places, question, span)}`;
+  const parts = partsOf(cover, question, hours, records);
+  if (parts.length === 0) return [];
+  const rows = yield {
+    sql: `SELECT ${[...by, 'measure'].map((name) => `p.${name}`).join(', ')}, CAST(SUM(p.quantity) AS BIGINT) AS quantity, CAST(SUM(p.cost) AS BIGINT) AS cost
+      FROM (${parts.join(' UNION ALL ')}) p GROUP BY ${[...by, 'measure'].map((name) => `p.${name}`).join(', ')}`,
+    params: places.params,
+  };
+  return rows.map((row) => ({
+    of: told(row, by),
+    measure: String(row['measure']) as Measure,
+    micros: BigInt(row['quantity'] ?? 0),
+    cost: BigInt(row['cost'] ?? 0),
+  }));
+}
+
+const lineColumns = (lines: JsonRows): string =>
+  `${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity, CAST(${lines.text(3)} AS BIGINT) AS cost`;
+
+function partsOf(
+  { hours, records }: Cover,
+  { filter, from, to }: SpendingQuestion,
+  ofHours: (span: Span) => string,
+  ofRecords: (span: Span) => string,
+): readonly string[] {
+  // What single requests cost is in records alone.
+  if (filter?.costMin !== undefined) return from < to ? [ofRecords({ from, to })] : [];
+  return [...(hours === undefined ? [] : [ofHours(hours)]), ...records.map(ofRecords)];
+}
+
+const hoursWithin = (places: Places, { account, filter = {} }: SpendingQuestion, span: Span): string =>
+  kindsOf(places, account, span) + inHours(places, filter);
+
+const recordsWithin = (places: Places, { account, filter = {} }: SpendingQuestion, span: Span): string =>
+  chargedWithin(places, account, span) + inRecords(places, filter);
+
+const hourColumns = (by: readonly By[]): string => by.map((name) => `h.${name} AS ${name}, `).join('');
+
+const recordColumns = (by: readonly By[]): string =>
+  by.map((name) => (name === 'hour' ? `r.finished_at-r.finished_at%${hourMs} AS hour, ` : `r.${name} AS ${name}, `)).join('');
+
+const grouped = (by: readonly By[]): string => (by.length === 0 ? '' : `GROUP BY ${by.map((name) => `p.${name}`).join(', ')}`);
+
+const told = (row: Row, by: readonly By[]): Spent['of'] => Object.fromEntries(by.map((name) => [name, String(row[name])]));
+
+/** All that an account was charged within a span, from the shortest table that knows it. To be run in a snapshot. */
+export function* charged(account: string, span: Span): Script<{ readonly requests: number; readonly cost: Nano }> {
+  const { hours, records } = coverOf(span, yield* rolledUntil());
+  const places = new Places();
+  const parts = [
+    ...(hours === undefined
+      ? []
+      : [`SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, hours)}`]),
+    ...records.map((part) => `SELECT 1 AS requests, r.cost-r.shortfall AS cost FROM usage r WHERE ${chargedWithin(places, account, part)}`),
+  ];
+  if (parts.length === 0) return { requests: 0, cost: 0n };
+  const [row] = yield {
+    sql: `SELECT CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (${parts.join(' UNION ALL ')}) p`,
+    params: places.params,
+  };
+  return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
+}
+
+/** The same for spans that follow each other (days, for instance): one figure for each. At once where all begin at full hours. */
+export function* chargedBySpan(
+  account: string,
+  spans: readonly Span[],
+): Script<readonly { readonly requests: number; readonly cost: Nano }[]> {
+  const [first, last] = [spans[0], spans.at(-1)];
+  const until = yield* rolledUntil();
+  if (first === undefined || last === undefined) return [];
+  const whole = spans.every(({ from }) => from % hourMs === 0);
+  if (!whole) {
+    const figures = [];
+    for (const span of spans) figures.push(yield* charged(account, span));
+    return figures;
+  }
+  const { hours, records } = coverOf({ from: first.from, to: last.to }, until);
+  const places = new Places();
+  const parts = [
+    ...(hours === undefined
+      ? []
+      : [`SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, hours)}`]),
+    ...records.map(
+      (part) => `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
+        WHERE ${chargedWithin(places, account, part)}`,
+    ),
+  ];
+  const rows = yield {
+    sql: `SELECT p.hour, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.hour`,
+    params: places.params,
+  };
+  return sorted(spans, rows);
+}
+
+function sorted(spans: readonly Span[], rows: readonly Row[]): readonly { readonly requests: number; readonly cost: Nano }[] {
+  const figures = spans.map(() => ({ requests: 0, cost: 0n }));
+  for (const row of rows) {
+    const figure = figures[spanIndex(spans, Number(row['hour']))];
+    if (figure === undefined) continue;
+    figure.requests += Number(row['requests']);
+    figure.cost += BigInt(row['cost'] ?? 0);
+  }
+  return figures;
+}
+
+/** When the youngest `most` requests of the span began, to the hour: what is only in records is not added up beyond that. */
+export function* withinReach(account: string, { from, to }: Span, most: number): Script<number> {
+  const rows = yield {
+    sql: 'SELECT hour, requests FROM spend_hour WHERE account=$1 AND hour>=$2 AND hour<$3 ORDER BY hour DESC',
+    params: [account, from, to],
+  };
+  let requests = 0;
+  for (const row of rows) {
+    requests += Number(row['requests']);
+    if (requests > most) return Math.max(from, Number(row['hour']) + hourMs);
+  }
+  return from;
+}
+
+/** Which of the spans, in their order, `at` lies in; -1: none. */
+export function spanIndex(spans: readonly Span[], at: number): number {
+  let [low, high] = [0, spans.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const span = spans[middle];
+    if (span === undefined) break;
+    if (at < span.from) high = middle - 1;
+    else if (at >= span.to) low = middle + 1;
+    else return middle;
+  }
+  return -1;
+}
