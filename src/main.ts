@@ -54,6 +54,7 @@ import { openSealer, type Sealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
+import { keepHours } from './usage/hours.ts';
 import { keepMonths } from './usage/months.ts';
 import { recordColumns } from './usage/record.ts';
 
@@ -145,7 +146,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const tasks = tasksOn(parts, database, sealer, log, options);
   if (sole !== undefined) await tasks.release();
-  const expiring = [expireHourly([memory, submissions, signatures, files, windows, tasks]), await keepMonths(database, systemClock)];
+  const expiring = [expireHourly([memory, submissions, signatures, files, windows, tasks]), await keepMonths(database, systemClock), keepHours(database, systemClock)];
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
