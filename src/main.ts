@@ -146,7 +146,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const tasks = tasksOn(parts, database, sealer, log, options);
   if (sole !== undefined) await tasks.release();
-  const expiring = [expireHourly([memory, submissions, signatures, files, windows, tasks]), await keepMonths(database, systemClock), keepHours(database, systemClock)];
+  const expiring = [
+    expireHourly([memory, submissions, signatures, files, windows, tasks]),
+    await keepMonths(database, systemClock),
+    keepHours(database, systemClock),
+  ];
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
