@@ -82,15 +82,20 @@ test('the official package makes, waits for, downloads, lists and deletes videos
 
 test('a picture to begin with goes along, as a file and by its address', async () => {
   const { openai, sim } = await studio();
-  await openai.videos.create({
+  // The package sends what it reads from a disk as a stream of bytes.
+  for (const type of ['image/png', 'application/octet-stream']) {
+    const input_reference = await toFile(png, 'a.png', { type });
+    await openai.videos.create({ model: 'sora-2-openai', prompt: 'It moves', seconds: '4', input_reference });
+    expect(JSON.parse(String(sim.requests.at(-1)?.body))).toMatchObject({
+      input_reference: { image_url: `data:image/png;base64,${png.toString('base64')}` },
+    });
+  }
+  const text = openai.videos.create({
     model: 'sora-2-openai',
-    prompt: 'It moves',
-    seconds: '4',
-    input_reference: await toFile(png, 'a.png', { type: 'image/png' }),
+    prompt: 'x',
+    input_reference: await toFile(Buffer.from('GIF'), 'a.png', { type: 'image/png' }),
   });
-  expect(JSON.parse(String(sim.requests.at(-1)?.body))).toMatchObject({
-    input_reference: { image_url: `data:image/png;base64,${png.toString('base64')}` },
-  });
+  await expect(text).rejects.toMatchObject({ status: 400, param: 'input_reference' });
   await openai.videos.create({
     model: 'sora-2-openai',
     prompt: 'It moves',

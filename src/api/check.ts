@@ -81,7 +81,10 @@ export function parseJson(bytes: unknown, contentType: string | undefined): { re
 }
 
 /** What decides what is sold, and how much of it. */
-const decisive = new Set(['model', 'stream', 'n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']);
+const decisive = new Set([
+  ...['model', 'stream', 'n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'],
+  ...['messages', 'prompt', 'input', 'query', 'documents', 'size', 'quality', 'partial_images', 'duration', 'seconds', 'resolution'],
+]);
 
 /**
  * Some servers read names whatever their case, and the last of several (pkg.go.dev/encoding/json#Unmarshal, 2026-08): to them `Model` is the model,

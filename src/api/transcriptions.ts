@@ -29,6 +29,9 @@ const noMedia: ReadonlyMap<string, string> = new Map();
 /** Pieces of text end as chat's do (recorded 2026-08). Nothing in them waits for a count. */
 export const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) => format)(completionFormat('transcript'));
 
+/** Where some vendors look for another recording than the one that was measured (console.groq.com/docs/api-reference, docs.mistral.ai/api, 2026-08). */
+const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
+
 type Task = 'transcriptions' | 'translations';
 
 /** POST /v1/audio/transcriptions and /translations: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
@@ -43,6 +46,8 @@ export async function parseTranscription(id: string, principal: Principal, form:
     refuse('invalid_value', { param: 'timestamp_granularities', why: "it is only allowed when 'response_format' is verbose_json." });
   if (fields.list('include', ['logprobs'] as const).length > 0 && returns !== 'json')
     refuse('invalid_value', { param: 'include', why: "it is only allowed when 'response_format' is json." });
+  for (const other of elsewhere)
+    if (fields.one(other) !== undefined) refuse('invalid_value', { param: other, why: 'a recording is sent as a file.' });
   const prompt = fields.one('prompt');
   const listen: ListenWish = {
     ...(await recordingOf(form)),

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { refuse } from '../base/refusal.ts';
 import { taskKeptMs } from '../gateway/tasks/rows.ts';
 import type { SubmittedTask } from '../gateway/tasks/submit.ts';
@@ -9,6 +8,7 @@ import type { Submissions } from '../gateway/submissions.ts';
 import { isForm, readForm } from '../http/multipart.ts';
 import { Spools } from '../http/spool.ts';
 import type { Files } from '../media/files.ts';
+import { readPicture } from '../media/picture.ts';
 import type { VideoImage } from '../providers/task-adapter.ts';
 import { type Body, isObject, parseJson, refuseType, requiredString } from './check.ts';
 import type { Endpoint, Visit } from './door.ts';
@@ -67,14 +67,18 @@ async function create(tasks: Tasks, submissions: Submissions, visit: Visit): Pro
 
 /** A form's fields as the members that they stand for; a file is a data URL. */
 async function formOf({ request }: Visit): Promise<Body | 'left'> {
-  const form = await readForm(Readable.from([request.body]), request.headers, formLimits, new Spools());
+  const form = await readForm(request.body, request.headers, formLimits, new Spools());
   if (form === 'left') return form;
   try {
     const body: Record<string, unknown> = Object.fromEntries(form.fields);
-    for (const { field, type, content: spool } of form.files) {
+    for (const { field, content: spool } of form.files) {
       if (field !== 'input_reference') continue;
-      if (!imageTypes.test(type)) refuse('invalid_value', { param: field, why: 'it is a PNG, JPEG or WebP image.' });
-      body[field] = { image_url: `data:${type};base64,${(await spool.slice(0, spool.size)).toString('base64')}` };
+      const bytes = await spool.bytes();
+      // By what it is: clients that read it from a disk say that it is a stream of bytes.
+      const picture = readPicture(bytes);
+      if (typeof picture === 'string') refuse('invalid_value', { param: field, why: picture });
+      if (!imageTypes.test(picture.type)) refuse('invalid_value', { param: field, why: 'it is a PNG, JPEG or WebP image.' });
+      body[field] = { image_url: `data:${picture.type};base64,${bytes.toString('base64')}` };
     }
     const named = ['image_url', 'file_id'].filter((member) => body[nested(member)] !== undefined);
     if (named.length > 0) body['input_reference'] = Object.fromEntries(named.map((member) => [member, body[nested(member)]]));

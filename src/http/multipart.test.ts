@@ -46,6 +46,23 @@ test('fields and files arrive as sent, in their order, however the bytes are cut
   }
 });
 
+test('a part that nobody reads holds nothing up', async () => {
+  const parts = ['x: y', 'content-disposition: attachment; name="a"', `content-disposition: form-data; name="a"; filename*=UTF-8''a%0d%0a`];
+  for (const head of parts)
+    for (const bytes of [10, 17_000, 66_000, 300_000]) {
+      const body = Buffer.from(`${field('model', 'm')}--xyz\r\n${head}\r\n\r\n${'A'.repeat(bytes)}\r\n${field('more', 'x')}${end}`);
+      const whole = readForm(body, headers, limits, new Spools());
+      for (const reading of [read(String(body)), read(String(body), 1_500), whole])
+        expect(await reading, `${head} ${bytes}`).toMatchObject({
+          fields: [
+            ['model', 'm'],
+            ['more', 'x'],
+          ],
+          files: [],
+        });
+    }
+});
+
 test('a large file goes to disk under no name, is read as often as wanted, and gives its room back', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-'));
   const spools = new Spools({ ...spoolLimits, folder, memoryBytesMax: 1_000, pieceBytes: 7_777 });

@@ -33,6 +33,13 @@ export interface Form {
 
 type Parser = InstanceType<typeof Busboy>;
 
+/**
+ * A part that nobody reads (one without a name, say) holds up the parser for ever when it ends in the piece in which it grew beyond this (@fastify/busboy 3.2.6): more
+ * than a piece has.
+ */
+const partBytesWaiting = 128 * 1024;
+const pieceBytes = 64 * 1024;
+
 /** The head of one part: a name, a file's name and a type. */
 const headBytesMax = 4_096;
 const headLinesMax = 16;
@@ -40,13 +47,20 @@ const headLinesMax = 16;
 export const isForm = (headers: IncomingHttpHeaders): boolean => /^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '');
 
 /**
- * Reads a `multipart/form-data` body as it arrives; its files go into spools, whatever they are called. `left`: the client went away.
+ * Reads a `multipart/form-data` body, as it arrives where it has not yet; its files go into spools, whatever they are called. `left`: the client went away.
  * Throws the Refusal that says what is wrong, and then nothing is kept.
  */
 export async function readForm(body: unknown, headers: IncomingHttpHeaders, limits: FormLimits, spools: Spools): Promise<Form | 'left'> {
   const length = Number(headers['content-length'] ?? 0);
   if (length > limits.bodyBytes) refuse('request_too_large', { limit: limits.bodyBytes });
-  return new FormReading(body instanceof Readable ? body : Readable.from([]), parserOf(headers, limits), limits, spools).result;
+  return new FormReading(asStream(body), parserOf(headers, limits), limits, spools).result;
+}
+
+const asStream = (body: unknown): Readable =>
+  body instanceof Readable ? body : Readable.from(Buffer.isBuffer(body) ? inPieces(body) : []);
+
+function* inPieces(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
 }
 
 function parserOf(headers: IncomingHttpHeaders, limits: FormLimits): Parser {
@@ -57,6 +71,7 @@ function parserOf(headers: IncomingHttpHeaders, limits: FormLimits): Parser {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
+      fileHwm: partBytesWaiting,
       limits: {
         fields,
         fieldSize: fieldBytes,
