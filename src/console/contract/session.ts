@@ -4,7 +4,6 @@ export type RoleName = 'user' | 'operator';
 export type SignInMethod = 'github' | 'wechat' | 'link';
 export type WalletName = 'wechat_pay' | 'alipay';
 export type Language = 'zh' | 'en';
-export type Theme = 'system' | 'light' | 'dark';
 
 /** Of the shell, the overview and every answer that moved money. */
 export interface BalanceView {
@@ -28,7 +27,6 @@ export interface Me {
   readonly id: string;
   readonly name: string;
   readonly role: RoleName;
-  readonly avatar_url: string | null;
   readonly settings: Settings;
   readonly version: number;
   readonly created_at: Instant;
@@ -38,7 +36,6 @@ export interface Settings {
   /** IANA name; cuts the days of the statement. */
   readonly zone: string;
   readonly language: Language | null;
-  readonly theme: Theme;
   /** Warn when less is available; null: by runway alone. */
   readonly low_balance: Yuan | null;
   readonly shortcuts: boolean;
@@ -62,14 +59,15 @@ export interface SessionView {
   readonly as_of: Instant;
 }
 
-/** GET `sessions`. */
+/** GET `sessions`. `way`: how it was signed in. */
 export interface DeviceView {
   readonly id: string;
+  readonly way: string;
   readonly current: boolean;
   readonly browser: string;
   readonly ip: string;
-  readonly signed_in_at: Instant;
-  readonly last_seen_at: Instant;
+  readonly created_at: Instant;
+  readonly seen_at: Instant;
   readonly expires_at: Instant;
 }
 
