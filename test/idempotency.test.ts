@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { check } from '../src/ledger/check.ts';
-import { balance } from '../src/ledger/ledger.ts';
+import { balance, credit } from '../src/ledger/ledger.ts';
 import { open } from '../src/storage/open.ts';
 import { type FreshDatabase, forEachDatabase, onPostgres } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
@@ -53,6 +53,50 @@ forEachDatabase((name, _openFresh, fresh) => {
     expect(vendor.received).toHaveLength(1);
     await expectOneCharge(running);
   });
+
+  /** From now on nothing can be written there. */
+  const closed = (running: Running) =>
+    running.gateway.database.query(
+      name === 'sqlite'
+        ? `CREATE TRIGGER closed BEFORE INSERT ON answer BEGIN SELECT RAISE(ABORT, 'closed'); END`
+        : 'ALTER TABLE answer ADD CONSTRAINT closed CHECK (false) NOT VALID',
+    );
+  const opened = (running: Running) =>
+    running.gateway.database.query(name === 'sqlite' ? 'DROP TRIGGER closed' : 'ALTER TABLE answer DROP CONSTRAINT closed');
+
+  test.each([
+    ['money', {}, path, 'insufficient_quota'],
+    ['requests', { limits: '{ rpm: 1 }' }, path, 'rate_limit_exceeded'],
+    ['a model', { model: 'm2' }, path, 'model_not_found'],
+    ['money, in the background', { background: true, input: 'Hello' }, '/v1/responses', 'insufficient_quota'],
+  ])(
+    'what is refused for want of %s leaves nothing behind, and its key is new',
+    async (want, { limits, ...asked }: Record<string, unknown>, at, code) => {
+      const vendor = await startVendor();
+      const { url: databaseUrl } = await fresh();
+      const configuration = oneModel(vendor.url).replace('price_multiplier: 1.0', (text) => (limits ? `${text}, limits: ${limits}` : text));
+      const running = await startRunning({ databaseUrl, configuration, yuan: want.startsWith('money') ? '0.001' : '100' });
+      const { messages, ...rest } = hello;
+      const body = 'input' in asked ? { model: rest.model, max_output_tokens: 50, ...asked } : { ...rest, messages, ...asked };
+      if (limits !== undefined) expect((await running.post(path, hello)).status).toBe(200);
+      const before = vendor.received.length;
+      const submit = () => running.post(at, body, { headers: { 'idempotency-key': 'k' } });
+      await closed(running);
+      for (let i = 0; i < 2; i++) expect(await (await submit()).json()).toMatchObject({ error: { code } });
+      await opened(running);
+      expect(vendor.received).toHaveLength(before);
+      expect(await running.gateway.database.query('SELECT key FROM answer')).toEqual([]);
+      if (!want.startsWith('money')) return;
+      const { userId: account } = running;
+      await credit(running.gateway.database, { id: 'later', account, amount: nanoPerYuan, from: 'wallet:test', code: 'topup', at: 1 });
+      const said = await submit();
+      expect(said.status).toBe(200);
+      expect(await (await submit()).text()).toBe(await said.text());
+      await expect.poll(() => vendor.received.length).toBe(1);
+      if (at === path) expect(await running.usage()).toHaveLength(1);
+      await running.expectBooks();
+    },
+  );
 
   test('a key names one request of one account', async () => {
     const { vendor, running } = await start();

@@ -36,12 +36,35 @@ export function onceRead(submissions: Submissions, visit: Visit, content: string
 async function submitOnce(submissions: Submissions, visit: Visit, handle: Endpoint['handle'], digest: string): Promise<void> {
   const { id, principal, reply } = visit;
   const submission = { account: principal.userId, key: keyOf(visit), digest, id };
+  if (await isNew(submissions, submission, visit, handle)) return;
   const entered = await answeredOrMine(submissions, submission, reply);
   if (entered === 'left') return;
   if (entered.kind === 'other') refuse('idempotency_key_reused');
   if (entered.kind === 'running') refuse('idempotency_in_progress', {}, unavailableRetryMs);
   if (entered.kind === 'answered') return replay(reply, entered.answer);
-  await answer(entered.submission, visit, handle);
+  const answering = new Answering(visit, () => Promise.resolve(entered.submission));
+  await answering.begin();
+  await answering.run(handle);
+}
+
+/** Thrown where a submission turns out to be somebody else's. */
+class Taken extends Error {}
+
+/** Answers a submission that nobody has entered yet. It is written down once nothing stands in its way: what is refused before that leaves nothing behind. */
+async function isNew(submissions: Submissions, submission: Submission, visit: Visit, handle: Endpoint['handle']): Promise<boolean> {
+  if (await away(submission, submissions.known(submission))) return false;
+  const answering = new Answering(visit, async () => {
+    const entered = await enter(submissions, submission);
+    if (entered.kind !== 'mine') throw new Taken();
+    return entered.submission;
+  });
+  try {
+    await answering.run(handle);
+    return true;
+  } catch (error) {
+    if (error instanceof Taken) return false;
+    throw error;
+  }
 }
 
 /** Waits while another request is at it, unless too many do. */
@@ -62,21 +85,40 @@ async function untilAnswered(submissions: Submissions, submission: Submission, r
   }
 }
 
-const enter = (submissions: Submissions, submission: Submission): Promise<Entered> =>
-  submissions
-    .enter(submission)
-    .catch(() => refuse('unavailable', { why: 'submissions cannot be looked up', id: submission.id }, unavailableRetryMs));
+const enter = (submissions: Submissions, submission: Submission): Promise<Entered> => away(submission, submissions.enter(submission));
 
-async function answer(submission: OpenSubmission, visit: Visit, handle: Endpoint['handle']): Promise<void> {
-  const reply = new KeptReply(visit.reply, (kept) => submission.keep(kept));
-  const renewing = setInterval(() => void submission.renew().catch(() => undefined), renewEveryMs);
-  try {
-    await handle({ ...visit, reply });
-    await reply.finished;
-  } finally {
-    clearInterval(renewing);
-    // A database that is away does not keep a submission for ever either: nobody renews it.
-    if (!reply.handedOver) await submission.forget().catch(() => undefined);
+const away = <T>({ id }: Submission, asked: Promise<T>): Promise<T> =>
+  asked.catch(() => refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs));
+
+/** One submission being answered, from the moment in which it is entered: until its answer is kept, it is said to run. */
+class Answering {
+  readonly #visit: Visit;
+  readonly #enter: () => Promise<OpenSubmission>;
+  #submission: OpenSubmission | undefined;
+  #renewing: NodeJS.Timeout | undefined;
+
+  constructor(visit: Visit, enter: () => Promise<OpenSubmission>) {
+    this.#visit = visit;
+    this.#enter = enter;
+  }
+
+  readonly begin = async (): Promise<void> => {
+    if (this.#submission !== undefined) return;
+    const submission = await this.#enter();
+    this.#submission = submission;
+    this.#renewing = setInterval(() => void submission.renew().catch(() => undefined), renewEveryMs);
+  };
+
+  async run(handle: Endpoint['handle']): Promise<void> {
+    const reply = new KeptReply(this.#visit.reply, this.begin, async (answer) => this.#submission?.keep(answer));
+    try {
+      await handle({ ...this.#visit, reply });
+      await reply.finished;
+    } finally {
+      clearInterval(this.#renewing);
+      // A database that is away does not keep a submission for ever either: nobody renews it.
+      if (!reply.handedOver) await this.#submission?.forget().catch(() => undefined);
+    }
   }
 }
 

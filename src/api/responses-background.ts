@@ -36,6 +36,7 @@ export async function runInBackground(
   });
   let queued = false;
   const queue = async (): Promise<void> => {
+    await reply.begin?.();
     const response = frame({ status: 'queued' });
     await memory.begin(principal.userId, response);
     queued = true;

@@ -46,7 +46,7 @@ async function submit(tasks: Tasks, visit: Visit): Promise<void> {
   sendJson(visit, { id, status: 'pending', created_at: unixSeconds(createdAt) });
 }
 
-function parseVideo({ id, principal, request }: Visit, body: Body): VideoRequest {
+function parseVideo({ id, principal, request, reply: { begin } }: Visit, body: Body): VideoRequest {
   const model = requiredString(body, 'model');
   const wish = checkWish(body);
   const seconds = checkDuration(body['duration']);
@@ -55,7 +55,7 @@ function parseVideo({ id, principal, request }: Visit, body: Body): VideoRequest
   if (typeof asynchronous !== 'boolean') refuseType('async', 'a boolean', asynchronous);
   if (!asynchronous) refuse('invalid_value', { param: 'async', why: 'it must be true: videos are made asynchronously.' });
   const idempotencyKey = keyIn(request);
-  return { id, taskId: newTaskId(), principal, model, seconds, wish, usualDurations, moreSeconds: [], names, idempotencyKey };
+  return { id, taskId: newTaskId(), principal, model, seconds, wish, usualDurations, moreSeconds: [], names, idempotencyKey, begin };
 }
 
 function checkDuration(duration: unknown): number | undefined {

@@ -88,7 +88,7 @@ async function formOf({ request }: Visit): Promise<Body | 'left'> {
   }
 }
 
-function parse({ id, principal, request }: Visit, body: Body): VideoRequest {
+function parse({ id, principal, request, reply: { begin } }: Visit, body: Body): VideoRequest {
   const model = requiredString(body, 'model');
   const idempotencyKey = keyIn(request);
   const wish = {
@@ -103,7 +103,7 @@ function parse({ id, principal, request }: Visit, body: Body): VideoRequest {
     more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
   };
   return {
-    ...{ id, taskId: newTaskId(), principal, model, wish, usualDurations, idempotencyKey },
+    ...{ id, taskId: newTaskId(), principal, model, wish, usualDurations, idempotencyKey, begin },
     seconds: checkSeconds(body['seconds']),
     moreSeconds: ownSeconds,
     names: { ...names, duration: 'seconds', image: 'input_reference' },

@@ -44,7 +44,8 @@ async function deliver(exchange: Exchange): Promise<Outcome> {
   if (request.stream) parts.watch.add(exchange);
   let settled = false;
   try {
-    if (request.begin !== undefined) await request.begin();
+    const begin = reply.begin ?? request.begin;
+    if (begin !== undefined) await begin();
     const outcome = await conclude(exchange, await tryChannels(exchange));
     settled = outcome.charged;
     return outcome;

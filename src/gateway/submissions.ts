@@ -33,6 +33,11 @@ export class Submissions {
     this.#clock = clock;
   }
 
+  /** Whether somebody has entered, be it long ago. Throws a `DatabaseError`. */
+  known(submission: Submission): Promise<boolean> {
+    return this.#memory.has(submission);
+  }
+
   /**
    * Throws a `DatabaseError`. Of a request that died at its submission nobody knows how far it came: what it was charged is paid back, both before
    * the next try, which needs the money, and after it, because a process that only seemed dead may have charged it meanwhile.

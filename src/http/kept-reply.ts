@@ -17,21 +17,27 @@ export class KeptReply extends Reply {
   /** Whether there was an answer to hand over. */
   handedOver = false;
   readonly #outer: Reply;
+  readonly #begin: () => Promise<void>;
   readonly #keep: (answer: WholeAnswer) => Promise<void>;
   #pieces: string[] = [];
   #bytes = 0;
   #finished: Promise<void> = Promise.resolve();
 
-  /** Takes the place of `outer`. What `keep` throws is lost: the client has paid for the answer and gets it. */
-  constructor(outer: Reply, keep: (answer: WholeAnswer) => Promise<void>) {
+  /** Takes the place of `outer`. `begin`: see Reply. What `keep` throws is lost: the client has paid for the answer and gets it. */
+  constructor(outer: Reply, begin: () => Promise<void>, keep: (answer: WholeAnswer) => Promise<void>) {
     super(...outer.parts);
     this.#outer = outer;
+    this.#begin = begin;
     this.#keep = keep;
   }
 
   /** Resolves when the answer has been handed over. */
   get finished(): Promise<void> {
     return this.#finished;
+  }
+
+  override get begin(): () => Promise<void> {
+    return this.#begin;
   }
 
   override onLeave(): void {}

@@ -61,6 +61,11 @@ export class Reply {
     if (this.closed) go();
   }
 
+  /** To be awaited once, when nothing stands in the way of the answer any more and before anybody works for it. What it throws ends the request. */
+  get begin(): (() => Promise<void>) | undefined {
+    return undefined;
+  }
+
   /** The client has not read yet what it was sent before. */
   get stalled(): boolean {
     return this.#drain !== undefined;

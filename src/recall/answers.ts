@@ -28,6 +28,8 @@ export type Claim =
 
 /** Which submissions run, and what the finished ones were answered, for a day and on every node. */
 export interface AnswerMemory {
+  /** Whether this key has been used. */
+  has(submission: Submission): Promise<boolean>;
   claim(submission: Submission): Promise<Claim>;
   /** Whoever runs a submission says so every now and then. */
   renew(submission: Submission): Promise<void>;
@@ -47,6 +49,9 @@ export const answerLeaseMs = 30_000;
 
 export function openAnswerMemory(database: Database, clock: Clock): AnswerMemory {
   return {
+    async has({ account, key }) {
+      return (await database.query('SELECT 1 AS one FROM answer WHERE account=$1 AND key=$2', [account, key])).length > 0;
+    },
     claim: (submission) => database.transact(() => claim(submission, clock.now())),
     async renew({ account, key, id }) {
       await database.query('UPDATE answer SET lease_until=$4 WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL', [

@@ -139,6 +139,7 @@ function request(userId: string, more: Partial<VideoRequest> = {}): VideoRequest
     moreSeconds: [],
     names,
     idempotencyKey: undefined,
+    begin: undefined,
     ...more,
   };
 }

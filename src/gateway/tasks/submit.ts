@@ -166,11 +166,15 @@ class Submission {
   /** The money and the task. What the dearest channel costs is held, so that the next one needs no more of it. */
   async #commit(task: NewTask, { candidate }: Maker): Promise<Task | undefined> {
     const { database, pins, clock, timers, taskLimits } = this.#parts;
-    await pins.write(candidate.channel);
     const costs = this.#makers.map((maker) => this.#pinned(maker).cost);
     const amount = costs.reduce((most, cost) => (cost > most ? cost : most), 1n);
     const { id, account, limits, createdAt } = task;
     const hold = { id, account, amount, limits, at: createdAt };
+    if (this.#request.begin !== undefined) {
+      if (!(await couldHold(database, [account], amount))) refuse('insufficient_quota');
+      await this.#request.begin();
+    }
+    await pins.write(candidate.channel);
     const untilMs = clock.monotonicMs() + taskLimits.moneyWaitMs;
     for (;;) {
       const inserted = await database.transact(() => insertTask(task, hold, clock.now() + submitLeaseMs(taskLimits))).catch(whenBusy);

@@ -22,6 +22,8 @@ export interface VideoRequest {
   /** What the client calls the parts of its wish. */
   readonly names: Readonly<Record<Misfit['param'], string>>;
   readonly idempotencyKey: string | undefined;
+  /** Awaited before the task is written. What it throws ends the submission. */
+  readonly begin: (() => Promise<void>) | undefined;
 }
 
 /** One channel whose model can make what is wished for. */
