@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from './databases.ts';
 import { messagesMeaning } from './messages-meaning.ts';
-import { startRunning } from './support/running.ts';
+import { type RunningOptions, startRunning } from './support/running.ts';
 import { json, sse, startVendor } from './support/scripted-vendor.ts';
 
 /** A vendor that speaks /v1/messages itself, from the client's request to the charge. */
@@ -60,7 +60,7 @@ const answer = (request: { text: string }, response: ServerResponse): void => {
 };
 
 forEachDatabase((_name, _openFresh, fresh) => {
-  async function begin(options: { yuan?: string; more?: (url: string) => string } = {}) {
+  async function begin(options: { yuan?: string; limits?: RunningOptions['limits']; more?: (url: string) => string } = {}) {
     const vendor = await startVendor();
     vendor.answer(answer);
     const { more, ...rest } = options;
@@ -272,6 +272,24 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await running.balance()).toBe('100.00');
     expect(await running.usage()).toEqual([]);
     await running.expectBooks();
+  });
+
+  test('counts of tokens have a limit for each key where the group has none, and the vendor is not asked beyond it', async () => {
+    const { vendor, running } = await begin({ limits: { countsPerMinute: 2 } });
+    const { max_tokens: _, ...question } = hello;
+    vendor.answer((_request, response) => json(response, 200, '{"input_tokens":8}'));
+    const count = (key?: string) =>
+      running.post('/v1/messages/count_tokens', question, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
+    expect([(await count()).status, (await count()).status]).toEqual([200, 200]);
+    const refused = await count();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const input = await running.post('/v1/responses/input_tokens', { model: question.model, input: 'Hello' });
+    expect(input.status).toBe(429);
+    expect((await count((await running.newKey()).secret)).status).toBe(200);
+    expect(vendor.received).toHaveLength(3);
+    vendor.answer((_request, response) => json(response, 200, JSON.stringify(message)));
+    expect((await running.post('/v1/messages', hello)).status).toBe(200);
   });
 
   test('what another model thought and signed stays away from Claude', async () => {

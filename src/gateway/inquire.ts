@@ -1,6 +1,7 @@
 import { refuse } from '../base/refusal.ts';
 import type { Candidate, Offer } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
+import type { Overrun, Pass } from '../limits/contract.ts';
 import type { Answer, Call } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
@@ -14,7 +15,7 @@ import type { ClientRequest } from './request.ts';
 
 /**
  * How many input tokens a request has: asked of a vendor that tells it, for nothing, and else counted here. `render` writes our own count.
- * Moves no money and leaves no record; counts towards the group's requests. Throws a Refusal (or LimitReached).
+ * Moves no money and leaves no record; counts towards the group's requests, or has a limit of its own. Throws a Refusal (or LimitReached).
  */
 export async function countInput(
   parts: Parts,
@@ -26,7 +27,7 @@ export async function countInput(
   const offer = parts.catalog().offer(request.principal.group, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   refuseUnacceptable(offer, request);
-  const entered = parts.limiter.enter(`${request.principal.userId}/${offer.group.name}`, offer.group.limits, 0);
+  const entered = enter(parts, request, offer);
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     format.limitHeaders(entered, reply);
@@ -37,6 +38,12 @@ export async function countInput(
   } finally {
     entered.finish(0);
   }
+}
+
+/** What costs nothing would otherwise have no end where a group has no limits, and vendors would be asked without one. */
+function enter({ limiter, limits }: Parts, { principal }: ClientRequest, { group }: Offer): Pass | Overrun {
+  if (group.limits.rpm !== undefined) return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0);
+  return limiter.enter(`counts/${principal.keyId}`, { ...group.limits, rpm: limits.countsPerMinute }, 0);
 }
 
 /** The vendor's count; undefined where nobody tells: a channel that does not count may answer all the same. Throws the Refusal of a fault that is the client's. */

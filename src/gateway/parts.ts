@@ -38,6 +38,8 @@ export interface GatewayLimits {
   readonly faultBytesMax: number;
   /** Waiting for money in the middle of a stream (till.md §5). */
   readonly moneyWaitMs: number;
+  /** Questions about a request's tokens are free: so many of one key are answered in a minute where its group has no limit of requests. */
+  readonly countsPerMinute: number;
   /** Silence towards a streaming client before a comment is sent. */
   readonly keepAliveMs: number;
   /** A client that takes nothing of its stream for so long is gone. */
@@ -54,6 +56,7 @@ export const gatewayLimits: GatewayLimits = {
   answerBytesMax: 64 * 1024 * 1024,
   faultBytesMax: 256 * 1024,
   moneyWaitMs: 1_500,
+  countsPerMinute: 300,
   keepAliveMs: 15_000,
   stalledMs: 120_000,
   utcOffsetMinutes: 480,
