@@ -1,0 +1,116 @@
+import type { ErrorBody } from '../../src/console/contract.ts';
+import { signedInAgain } from './session-gone.ts';
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface SendOptions {
+  readonly query?: Query;
+  readonly body?: unknown;
+  /** The version that is changed. */
+  readonly ifMatch?: number;
+  /** For creation and money: made when the form opens (`newIdempotencyKey`), the same however often it is sent. */
+  readonly idempotencyKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A no of the console, or of the network (`status` 0, code `offline`). Pages say it by `code`, fields by theirs. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** With `version_conflict`: the object as it is now. */
+  readonly current: unknown;
+
+  constructor(status: number, body: Partial<ErrorBody>, headers?: Headers) {
+    super(body.error?.message ?? `status ${status}`);
+    this.status = status;
+    this.code = body.error?.code ?? (status === 0 ? 'offline' : 'bug');
+    this.fields = body.error?.fields ?? {};
+    this.requestId = body.error?.request_id ?? headers?.get('x-request-id') ?? undefined;
+    const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
+    this.retryAfterMs = Number.isNaN(seconds) ? undefined : seconds * 1000;
+    this.current = body.current;
+  }
+}
+
+let csrf: string | null = null;
+
+/** From the session's answer; every request but GET carries it. */
+export function rememberCsrf(token: string | null): void {
+  csrf = token;
+}
+
+export function newIdempotencyKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The address of `path` below `/console/api`, for links to CSV and for EventSource. */
+export function addressOf(path: string, query: Query = {}): string {
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+  return `/console/api/${path}${search.size > 0 ? `?${search}` : ''}`;
+}
+
+export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return call<T>('GET', path, { ...(query && { query }), ...(signal && { signal }) });
+}
+
+export function send<T = void>(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, options: SendOptions = {}): Promise<T> {
+  return call<T>(method, path, options);
+}
+
+/** The answer before its body is read, for streams. Throws an ApiError for every no; a session that is gone is waited for, once. */
+export async function open(method: string, path: string, options: SendOptions = {}): Promise<Response> {
+  const response = await attempt(method, path, options);
+  if (response.ok) return response;
+  const error = new ApiError(response.status, await bodyOf(response), response.headers);
+  if (error.code !== 'session_expired') throw error;
+  await signedInAgain();
+  const again = await attempt(method, path, options);
+  if (again.ok) return again;
+  throw new ApiError(again.status, await bodyOf(again), again.headers);
+}
+
+async function call<T>(method: string, path: string, options: SendOptions): Promise<T> {
+  const response = await open(method, path, options);
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as T; // parsing: the contract says what it is
+}
+
+async function attempt(method: string, path: string, options: SendOptions): Promise<Response> {
+  const { body, signal } = options;
+  try {
+    return await fetch(addressOf(path, options.query), {
+      method,
+      headers: headersOf(method, options),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, {});
+  }
+}
+
+function headersOf(method: string, { body, ifMatch, idempotencyKey, headers }: SendOptions): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(method === 'GET' || csrf === null ? {} : { 'x-csrf-token': csrf }),
+    ...(ifMatch === undefined ? {} : { 'if-match': String(ifMatch) }),
+    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    ...headers,
+  };
+}
+
+async function bodyOf(response: Response): Promise<Partial<ErrorBody>> {
+  try {
+    return (await response.json()) as Partial<ErrorBody>; // parsing
+  } catch {
+    return {};
+  }
+}

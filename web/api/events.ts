@@ -1,0 +1,116 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import type { ConsoleEventName, ConsoleEvents } from '../../src/console/contract.ts';
+import { queryClient } from './data.ts';
+
+/** `live`: events arrive. `paused`: they have not for 10 s, the page asks by itself each 15 s. */
+export type Liveness = 'live' | 'paused';
+type Handler = (data: never) => void;
+
+const names: readonly ConsoleEventName[] = ['balance', 'order', 'task', 'charge', 'announcement', 'channel'];
+const pauseAfterMs = 10_000;
+const pollMs = 15_000;
+
+const handlers = new Map<string, Set<Handler>>();
+const listeners = new Set<() => void>();
+let liveness: Liveness = 'live';
+let polling: ReturnType<typeof setInterval> | undefined;
+let pausing: ReturnType<typeof setTimeout> | undefined;
+
+/** Calls `handler` for each event while the component is there. Events reach every tab through the one that holds the stream. */
+export function useEvent<Name extends ConsoleEventName>(name: Name, handler: (data: ConsoleEvents[Name]) => void): void {
+  useEffect(() => {
+    const of = handlers.get(name) ?? new Set();
+    handlers.set(name, of);
+    of.add(handler);
+    return () => {
+      of.delete(handler);
+    };
+  }, [name, handler]);
+}
+
+export function useLiveness(): Liveness {
+  return useSyncExternalStore(
+    (tell) => {
+      listeners.add(tell);
+      return () => listeners.delete(tell);
+    },
+    () => liveness,
+  );
+}
+
+/** One stream per browser: the tab that gets the lock reads it, the others listen to that tab. Without locks (plain http) every tab polls. Returns its end. */
+export function startEvents(address: string): () => void {
+  if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) return startPolling();
+  const channel = new BroadcastChannel('tollgate-events');
+  channel.addEventListener('message', ({ data }) => (data.name === 'alive' ? alive(data.live) : deliver(data.name, data.text)));
+  const ended = new AbortController();
+  navigator.locks
+    .request('tollgate-events', { signal: ended.signal }, () => lead(address, channel, ended.signal))
+    .catch((error: unknown) => {
+      if (!ended.signal.aborted) throw error;
+    });
+  return () => {
+    ended.abort();
+    channel.close();
+    clearTimeout(pausing);
+    stopPolling();
+  };
+}
+
+/** Holds the stream until this tab leaves. EventSource reconnects by itself, with the id of the last event. */
+function lead(address: string, channel: BroadcastChannel, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const source = new EventSource(address);
+    const tell = (live: boolean) => {
+      alive(live);
+      channel.postMessage({ name: 'alive', live });
+    };
+    source.addEventListener('open', () => tell(true));
+    source.addEventListener('error', () => tell(false));
+    for (const name of names) {
+      source.addEventListener(name, ({ data }) => {
+        deliver(name, data);
+        channel.postMessage({ name, text: data });
+      });
+    }
+    ended.addEventListener('abort', () => {
+      source.close();
+      resolve();
+    });
+  });
+}
+
+function deliver(name: string, text: string): void {
+  const data: never = JSON.parse(text) as never; // parsing: `ConsoleEvents` says what it is
+  for (const handler of handlers.get(name) ?? []) handler(data);
+}
+
+function alive(live: boolean): void {
+  clearTimeout(pausing);
+  pausing = undefined;
+  if (live) {
+    stopPolling();
+    show('live');
+  } else if (polling === undefined) {
+    pausing = setTimeout(() => {
+      startPolling();
+      show('paused');
+    }, pauseAfterMs);
+  }
+}
+
+function startPolling(): () => void {
+  polling ??= setInterval(() => void queryClient.invalidateQueries({ refetchType: 'active' }), pollMs);
+  return stopPolling;
+}
+
+function stopPolling(): void {
+  clearInterval(polling);
+  polling = undefined;
+}
+
+function show(next: Liveness): void {
+  if (next === liveness) return;
+  liveness = next;
+  for (const tell of listeners) tell();
+}

@@ -1,0 +1,59 @@
+import { useSyncExternalStore } from 'react';
+
+/** Whoever waits for a new session, while the dialog is open. */
+let waiting: PromiseWithResolvers | undefined;
+const listeners = new Set<() => void>();
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
+}
+
+/** Opens the dialog over the page; resolves once the reader has signed in again, in the pop-up or another tab. */
+export function signedInAgain(): Promise<void> {
+  waiting ??= begin();
+  tell();
+  return waiting.promise;
+}
+
+export function sessionIsBack(): void {
+  waiting?.resolve();
+  waiting = undefined;
+  tell();
+}
+
+export function sessionStaysGone(): void {
+  waiting?.reject(new Error('signed out'));
+  waiting = undefined;
+  tell();
+}
+
+export function useSessionGone(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => waiting !== undefined,
+  );
+}
+
+/** Heard by every tab: the pop-up says it on the page that it is sent to. */
+export function signInChannel(): BroadcastChannel {
+  return new BroadcastChannel('tollgate-signed-in');
+}
+
+function begin(): PromiseWithResolvers {
+  let resolve = () => {};
+  let reject: (reason: Error) => void = () => {};
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}

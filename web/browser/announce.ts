@@ -1,0 +1,19 @@
+/** Says something to those who listen, at most once in two seconds, the latest; the region stands in the page from the start. */
+export function announce(text: string): void {
+  latest = text;
+  timer ??= setTimeout(say, 0);
+}
+
+export const announcerId = 'announcer';
+const quietMs = 2000;
+let latest: string | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function say(): void {
+  timer = undefined;
+  if (latest === undefined) return;
+  const region = document.getElementById(announcerId);
+  if (region !== null) region.textContent = latest;
+  latest = undefined;
+  timer = setTimeout(say, quietMs);
+}

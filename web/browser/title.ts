@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from 'react';
+
+/** A step of the breadcrumb; the last one is the page itself. `to` is a path of the console. */
+export interface Crumb {
+  readonly label: string;
+  readonly to?: string;
+}
+
+let crumbs: readonly Crumb[] = [];
+const listeners = new Set<() => void>();
+
+/** Pages say their title through `Page`; the bar on top shows it. */
+export function showTitle(next: readonly Crumb[]): void {
+  crumbs = next;
+  for (const tell of listeners) tell();
+}
+
+export function useCrumbs(): readonly Crumb[] {
+  return useSyncExternalStore(
+    (tell) => {
+      listeners.add(tell);
+      return () => listeners.delete(tell);
+    },
+    () => crumbs,
+  );
+}

@@ -1,0 +1,101 @@
+import { Link, type LinkComponent, createLink } from '@tanstack/react-router';
+import { type VariantProps, cva } from 'class-variance-authority';
+import { clsx } from 'clsx';
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+export const buttonLook = cva(
+  'relative inline-flex shrink-0 items-center justify-center gap-1.5 rounded-control font-medium whitespace-nowrap select-none aria-disabled:opacity-55',
+  {
+    variants: {
+      look: {
+        primary: 'bg-accent text-on-accent hover:bg-accent-hover',
+        secondary: 'border border-edge bg-surface text-text hover:bg-sunken',
+        ghost: 'text-muted hover:bg-sunken hover:text-text',
+        danger: 'bg-bad text-on-accent hover:bg-bad-hover',
+      },
+      size: {
+        small: 'h-7 px-2 text-table touch:h-10',
+        normal: 'h-8 px-3 text-table touch:h-11',
+        large: 'h-11 px-4 text-body',
+      },
+      icon: { true: 'aspect-square px-0', false: '' },
+    },
+    defaultVariants: { look: 'secondary', size: 'normal', icon: false },
+  },
+);
+
+type Looks = Omit<VariantProps<typeof buttonLook>, 'icon'>;
+
+interface ButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
+  readonly busy?: boolean;
+  /** Why it cannot be pressed: shown as its tooltip. It stays in the tab order, so that the reason can be read. */
+  readonly disabledFor?: string | undefined;
+  readonly icon?: IconName;
+  readonly ref?: Ref<HTMLButtonElement>;
+}
+
+/** One primary button a view. Busy keeps its width and takes no second press. */
+export function Button({ look, size, busy = false, disabledFor, icon, className, children, onClick, ...rest }: ButtonProps): ReactNode {
+  const still = busy || disabledFor !== undefined;
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={clsx(buttonLook({ look, size }), className)}
+      aria-disabled={still || undefined}
+      aria-busy={busy || undefined}
+      data-tip={disabledFor}
+      onClick={still ? (event) => event.preventDefault() : onClick}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      <span className={clsx('inline-flex items-center gap-1.5', busy && 'opacity-0')}>{children}</span>
+      {busy && <Busy />}
+    </button>
+  );
+}
+
+interface IconButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'aria-label'> {
+  readonly icon: IconName;
+  /** Its name for those who hear it, and its tooltip. */
+  readonly label: string;
+  readonly ref?: Ref<HTMLButtonElement>;
+}
+
+export function IconButton({ icon, label, look = 'ghost', size, className, ...rest }: IconButtonProps): ReactNode {
+  return (
+    <button type="button" data-tip={label} {...rest} aria-label={label} className={clsx(buttonLook({ look, size, icon: true }), className)}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+interface AnchorProps extends Looks, AnchorHTMLAttributes<HTMLAnchorElement> {
+  readonly icon?: IconName;
+  readonly ref?: Ref<HTMLAnchorElement>;
+}
+
+/** Looks like a button, leads somewhere: sign-in, CSV. */
+export function ButtonAnchor({ look, size, icon, className, children, ...rest }: AnchorProps): ReactNode {
+  return (
+    <a {...rest} className={clsx(buttonLook({ look, size }), className)}>
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </a>
+  );
+}
+
+/** The same for a page of the console: `<ButtonLink to="/keys/new">`. */
+export const ButtonLink: LinkComponent<typeof ButtonAnchor> = createLink(ButtonAnchor);
+
+/** A link in text. */
+export const TextLink: typeof Link = Link;
+export const linkLook = 'text-accent underline-offset-2 hover:underline';
+
+function Busy(): ReactNode {
+  return (
+    <span className="absolute inset-0 grid place-items-center" aria-hidden="true">
+      <span className="size-4 rounded-full border-2 border-current border-r-transparent motion-safe:animate-spin" />
+    </span>
+  );
+}

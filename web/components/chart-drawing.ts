@@ -1,0 +1,141 @@
+import uPlot from 'uplot';
+import type { ChartProps, ChartSeries } from './chart.tsx';
+import { seriesToken } from './series.ts';
+
+interface Drawn extends ChartProps {
+  readonly hidden: ReadonlySet<string>;
+}
+
+interface Place {
+  readonly width: number;
+  readonly height: number;
+  readonly element: HTMLElement;
+  readonly onCursor: (cursor: { readonly index: number; readonly left: number } | undefined) => void;
+}
+
+/** What uPlot draws: for bars the sums so far, the tallest first, so that each covers the next one's foot. */
+export function drawn(props: Drawn): uPlot.AlignedData {
+  const x = props.labels.map((_, index) => index);
+  const values = shownOf(props).map(({ values }) => values);
+  if (props.kind !== 'stacked') return [x, ...values] as uPlot.AlignedData; // the library's type wants a tuple
+  const sums = values.map((_, upTo) => x.map((index) => values.slice(0, upTo + 1).reduce((sum, each) => sum + (each[index] ?? 0), 0)));
+  return [x, ...sums.reverse()] as uPlot.AlignedData;
+}
+
+export function chartOptions(props: Drawn, { width, height, element, onCursor }: Place): uPlot.Options {
+  const colour = colours(element);
+  const shown = shownOf(props);
+  const ordered = props.kind === 'stacked' ? shown.toReversed() : shown;
+  const font = `12px ${getComputedStyle(element).fontFamily}`;
+  const axis = { stroke: colour('--color-muted'), font, ticks: { show: false } };
+  const grid = { stroke: colour('--color-line'), width: 1 };
+  const widest = Math.max(...shown.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  return {
+    width,
+    height,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { points: { show: props.kind !== 'stacked' }, y: false, drag: { x: props.onSelect !== undefined, y: false, setScale: false } },
+    scales: {
+      x: { time: false, range: () => [-0.6, props.labels.length - 0.4] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.05 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 64,
+        size: 28,
+        incrs: [1, 2, 5, 7, 10, 14, 30],
+        values: (_plot, splits) => splits.map((at) => shortLabel(props.labels, at)),
+      },
+      { ...axis, grid, space: 48, size: axisWidth(props.axis(widest), font), values: (_plot, splits) => splits.map(props.axis) },
+    ],
+    series: [{}, ...ordered.map((each) => drawnSeries(props, each, colour(seriesToken(each.colour ?? props.series.indexOf(each)))))],
+    hooks: {
+      setCursor: [
+        ({ cursor }) =>
+          onCursor(
+            cursor.idx == null || cursor.left == null || cursor.left < 0
+              ? undefined
+              : { index: cursor.idx, left: cursor.left + axisWidth(props.axis(widest), font) },
+          ),
+      ],
+      setSelect: [(plot) => select(plot, props)],
+      draw: [(plot) => hatchOpen(plot, props, colour('--color-surface'))],
+    },
+  };
+}
+
+/** Colours of the tokens as they are now: a canvas knows no variables. */
+function colours(element: HTMLElement): (token: string) => string {
+  const probe = document.createElement('span');
+  return (token) => {
+    element.append(probe);
+    probe.style.color = `var(${token})`;
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  };
+}
+
+function drawnSeries({ kind }: Drawn, { hatched }: ChartSeries, colour: string): uPlot.Series {
+  if (kind === 'stacked')
+    return { fill: hatched ? hatch(colour) : colour, stroke: colour, width: 0, ...(bars && { paths: bars }), points: { show: false } };
+  return { stroke: colour, width: 2, spanGaps: false, points: { show: false }, ...(kind === 'steps' && steps && { paths: steps }) };
+}
+
+const bars = uPlot.paths.bars?.({ size: [0.72, 40], align: 0 });
+const steps = uPlot.paths.stepped?.({ align: 1 });
+
+function select({ select: { left, width }, posToIdx }: uPlot, { onSelect }: Drawn): void {
+  if (width > 4) onSelect?.(posToIdx(left), posToIdx(left + width));
+}
+
+/** The bucket that has not ended is drawn over with lines. */
+function hatchOpen(plot: uPlot, { lastIsOpen = false, kind, labels }: Drawn, surface: string): void {
+  const last = labels.length - 1;
+  const tallest = plot.data[1]?.[last];
+  if (!lastIsOpen || kind !== 'stacked' || !tallest) return;
+  const slot = plot.valToPos(1, 'x', true) - plot.valToPos(0, 'x', true);
+  const width = Math.min(slot * 0.72, 40 * devicePixelRatio) + 2;
+  const top = plot.valToPos(tallest, 'y', true);
+  plot.ctx.save();
+  plot.ctx.fillStyle = hatch(surface);
+  plot.ctx.fillRect(plot.valToPos(last, 'x', true) - width / 2, top, width, plot.valToPos(0, 'y', true) - top);
+  plot.ctx.restore();
+}
+
+const stripePx = 6;
+
+function hatch(colour: string): CanvasPattern | string {
+  const tile = document.createElement('canvas');
+  tile.width = stripePx;
+  tile.height = stripePx;
+  const context = tile.getContext('2d');
+  if (context === null) return colour;
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  for (const shift of [-stripePx, 0, stripePx]) {
+    context.moveTo(shift, stripePx);
+    context.lineTo(shift + stripePx, 0);
+  }
+  context.stroke();
+  return context.createPattern(tile, 'repeat') ?? colour;
+}
+
+function axisWidth(widest: string, font: string): number {
+  const context = document.createElement('canvas').getContext('2d');
+  if (context === null) return 56;
+  context.font = font;
+  return Math.ceil(context.measureText(`${widest}0`).width) + 16;
+}
+
+/** Days lose their year: the page says it. */
+function shortLabel(labels: readonly string[], at: number): string {
+  return labels[at]?.replace(/^\d{4}-(?=\d\d-\d\d)/, '') ?? '';
+}
+
+function shownOf({ series, hidden }: Drawn): ChartSeries[] {
+  return series.filter(({ id }) => !hidden.has(id));
+}

@@ -1,0 +1,177 @@
+import { clsx } from 'clsx';
+import { type ReactNode, Suspense, lazy, useEffect, useRef, useState } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Button } from './button.tsx';
+import { seriesBackground } from './series.ts';
+import { Skeleton } from './skeleton.tsx';
+
+/** Loaded when a chart comes into sight: 23 KB. */
+const Canvas = lazy(() => import('./chart-canvas.tsx'));
+
+export interface ChartSeries {
+  readonly id: string;
+  readonly name: string;
+  /** For drawing alone; null is a gap. */
+  readonly values: readonly (number | null)[];
+  /** The same as texts, exact: money is never read off a number. */
+  readonly texts: readonly string[];
+  /** Rank or `other`, for its colour; its place in the list when absent. */
+  readonly colour?: number | 'other';
+  /** Hatched: the failed part of a bar. */
+  readonly hatched?: boolean;
+}
+
+export interface ChartProps {
+  /** One sentence that says what it shows: for those who do not see it. */
+  readonly summary: string;
+  /** `stacked` bars from 0 · `lines` with gaps · `steps` of a balance. */
+  readonly kind: 'stacked' | 'lines' | 'steps';
+  /** What stands below: days, hours. */
+  readonly labels: readonly string[];
+  readonly series: readonly ChartSeries[];
+  /** Of each label, for the tooltip and the table: bars only. */
+  readonly totals?: readonly string[];
+  /** `¥3.20`: a number of the axis. */
+  readonly axis: (value: number) => string;
+  /** The last label has not ended: it is hatched. */
+  readonly lastIsOpen?: boolean;
+  /** Dragging selects a range; give a button that does the same. */
+  readonly onSelect?: ((from: number, to: number) => void) | undefined;
+  /** What the first column of the table says. */
+  readonly labelHeader: string;
+}
+
+/** A question answered in a picture, and the same as a table. Pictures with nothing in them are one sentence, those of one bucket are figures. */
+export function Chart(props: ChartProps): ReactNode {
+  const words = useWords(sharedWords);
+  const [asTable, setAsTable] = useState(false);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const { series, labels } = props;
+  const empty = series.every((each) => each.values.every((value) => value === null || value === 0));
+  if (empty) return <p className="grid h-50 place-items-center text-table text-muted sm:h-60">{words.chart.empty}</p>;
+  const table = asTable || labels.length === 1;
+  return (
+    <div className="flex flex-col gap-3">
+      {table ? <ChartTable {...props} /> : <Sight {...props} hidden={hidden} />}
+      <div className="flex flex-wrap items-center gap-x-1 gap-y-1">
+        {!table && series.length > 1 && <Legend series={series} hidden={hidden} onChange={setHidden} />}
+        {labels.length > 1 && (
+          <Button look="ghost" size="small" className="ml-auto" onClick={() => setAsTable(!asTable)}>
+            {asTable ? words.actions.asChart : words.actions.asTable}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface Hidden {
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** Draws only once it is seen. */
+function Sight(props: ChartProps & Hidden): ReactNode {
+  const words = useWords(sharedWords);
+  const place = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (place.current === null || seen) return undefined;
+    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true), {
+      rootMargin: '200px',
+    });
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [seen]);
+  const waiting = (
+    <>
+      <span className="sr-only">{words.chart.loading}</span>
+      <Skeleton className="h-full" />
+    </>
+  );
+  return (
+    <div ref={place} className="h-50 sm:h-60">
+      {seen ? (
+        <Suspense fallback={waiting}>
+          <Canvas {...props} totalWord={words.chart.total} />
+        </Suspense>
+      ) : (
+        waiting
+      )}
+    </div>
+  );
+}
+
+interface LegendProps extends Hidden {
+  readonly series: readonly ChartSeries[];
+  readonly onChange: (hidden: ReadonlySet<string>) => void;
+}
+
+function Legend({ series, hidden, onChange }: LegendProps): ReactNode {
+  const toggle = (id: string) => {
+    const next = new Set(hidden);
+    if (!next.delete(id)) next.add(id);
+    onChange(next.size === series.length ? new Set() : next);
+  };
+  return series.map(({ id, name, colour }, index) => (
+    <button
+      key={id}
+      type="button"
+      aria-pressed={!hidden.has(id)}
+      onClick={() => toggle(id)}
+      className={clsx(
+        'inline-flex min-h-6 max-w-52 items-center gap-1.5 rounded-badge px-1.5 text-caption touch:min-h-11',
+        hidden.has(id) ? 'text-faint line-through' : 'text-text',
+      )}
+    >
+      <span
+        aria-hidden="true"
+        className={clsx('size-2.5 shrink-0 rounded-[2px]', hidden.has(id) ? 'bg-line' : seriesBackground(colour ?? index))}
+      />
+      <span className="truncate">{name}</span>
+    </button>
+  ));
+}
+
+function ChartTable({ labels, series, totals, labelHeader, summary }: ChartProps): ReactNode {
+  const words = useWords(sharedWords);
+  return (
+    <div className="max-h-80 overflow-auto" tabIndex={0} role="region" aria-label={summary}>
+      <table className="w-full border-collapse text-table figures">
+        <caption className="sr-only">{summary}</caption>
+        <thead>
+          <tr className="sticky top-0 bg-sunken text-caption text-muted">
+            <th scope="col" className="h-8 px-3 text-left font-medium">
+              {labelHeader}
+            </th>
+            {series.map(({ id, name }) => (
+              <th key={id} scope="col" className="max-w-40 truncate px-3 text-right font-medium">
+                {name}
+              </th>
+            ))}
+            {totals && (
+              <th scope="col" className="px-3 text-right font-medium">
+                {words.chart.total}
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {labels.map((label, index) => (
+            <tr key={label} className="border-t border-line">
+              <th scope="row" className="h-8 px-3 text-left font-normal whitespace-nowrap">
+                {label}
+              </th>
+              {series.map(({ id, texts }) => (
+                <td key={id} className="px-3 text-right whitespace-nowrap">
+                  {texts[index]}
+                </td>
+              ))}
+              {totals && <td className="px-3 text-right font-medium whitespace-nowrap">{totals[index]}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

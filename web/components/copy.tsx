@@ -1,0 +1,88 @@
+import { clsx } from 'clsx';
+import { type ReactNode, useEffect, useState } from 'react';
+import { announce } from '../browser/announce.ts';
+import { copyText } from '../browser/clipboard.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+const shownMs = 1600;
+
+/** Copies and says so; `copied` for as long as a tick should stand there. */
+export function useCopy(text: string): { readonly copied: boolean; readonly copy: () => Promise<void> } {
+  const words = useWords(sharedWords);
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return undefined;
+    const timer = setTimeout(() => setCopied(false), shownMs);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = async () => {
+    if (!(await copyText(text))) return;
+    setCopied(true);
+    announce(words.actions.copied);
+  };
+  return { copied, copy };
+}
+
+interface CopyTextProps {
+  readonly text: string;
+  /** What is seen, when it is not the whole. */
+  readonly shown?: string;
+  /** What it is: `Request id`. */
+  readonly label: string;
+  readonly className?: string;
+}
+
+/** An id, key or order number: in full where there is room, shortened in the middle where not; a press copies all of it. */
+export function CopyText({ text, shown = text, label, className }: CopyTextProps): ReactNode {
+  const words = useWords(sharedWords);
+  const { copied, copy } = useCopy(text);
+  return (
+    <button
+      type="button"
+      aria-label={`${words.actions.copy}: ${label} ${text}`}
+      data-tip={copied ? words.actions.copied : text}
+      onClick={() => void copy()}
+      className={clsx(
+        'group inline-flex min-h-6 max-w-full min-w-0 items-center gap-1 rounded-badge font-mono text-caption text-muted hover:text-text',
+        className,
+      )}
+    >
+      <MiddleCut text={shown} />
+      <Icon name={copied ? 'check' : 'copy'} className={clsx('size-3.5', copied ? 'text-good' : 'opacity-60 group-hover:opacity-100')} />
+    </button>
+  );
+}
+
+interface CopyButtonProps {
+  readonly text: string;
+  readonly children: ReactNode;
+  readonly look?: 'primary' | 'secondary' | 'ghost';
+  readonly size?: 'small' | 'normal';
+  readonly onCopied?: () => void;
+}
+
+export function CopyButton({ text, children, look = 'secondary', size = 'normal', onCopied }: CopyButtonProps): ReactNode {
+  const words = useWords(sharedWords);
+  const { copied, copy } = useCopy(text);
+  return (
+    <Button look={look} size={size} icon={copied ? 'check' : 'copy'} onClick={() => void copy().then(onCopied)}>
+      {copied ? words.actions.copied : children}
+    </Button>
+  );
+}
+
+const tailLetters = 6;
+
+/** Ends are what tells ids apart: the middle gives way when there is no room. */
+export function MiddleCut({ text }: { readonly text: string }): ReactNode {
+  if (text.length <= tailLetters * 2) return <span className="truncate">{text}</span>;
+  return (
+    <span className="flex min-w-0">
+      <span className="truncate">{text.slice(0, -tailLetters)}</span>
+      <span className="shrink-0">{text.slice(-tailLetters)}</span>
+    </span>
+  );
+}

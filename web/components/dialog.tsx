@@ -1,0 +1,176 @@
+import { clsx } from 'clsx';
+import { AlertDialog, Dialog as Radix } from 'radix-ui';
+import { type ReactNode, useState } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Button, IconButton } from './button.tsx';
+import { Field, TextInput } from './field.tsx';
+import { useToast } from './toast.tsx';
+import { sayError } from './error-panel.tsx';
+
+const backdrop = 'fixed inset-0 z-40 bg-[rgb(0_0_0/0.4)] backdrop-in';
+const sheet =
+  'fixed z-50 flex flex-col bg-surface shadow-overlay outline-none overlay-in inset-0 sm:inset-auto sm:top-1/2 sm:left-1/2 sm:max-h-[85dvh] sm:w-[calc(100%-2rem)] sm:max-w-[560px] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-card sm:border sm:border-line';
+
+interface DialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: ReactNode;
+  readonly description?: ReactNode;
+  readonly children: ReactNode;
+  /** Buttons, the main one last. */
+  readonly footer?: ReactNode;
+  /** Only its own buttons close it: for secrets that are shown once. */
+  readonly locked?: boolean;
+  readonly className?: string;
+}
+
+/** At most 560 px wide; a whole sheet on a phone. Focus goes in, stays, and returns to what opened it. */
+export function Dialog({ open, onClose, title, description, children, footer, locked = false, className }: DialogProps): ReactNode {
+  const words = useWords(sharedWords);
+  const keep = (event: Event) => event.preventDefault();
+  return (
+    <Radix.Root open={open} onOpenChange={(next) => !next && !locked && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className={backdrop} />
+        <Radix.Content
+          className={clsx(sheet, className)}
+          {...(description === undefined && { 'aria-describedby': undefined })}
+          {...(locked && { onEscapeKeyDown: keep, onInteractOutside: keep })}
+        >
+          <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
+            <div className="min-w-0">
+              <Radix.Title className="text-card font-semibold">{title}</Radix.Title>
+              {description !== undefined && <Radix.Description className="text-table text-muted">{description}</Radix.Description>}
+            </div>
+            {!locked && <IconButton icon="close" label={words.actions.close} size="small" onClick={onClose} />}
+          </header>
+          <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+          {footer !== undefined && <Footer>{footer}</Footer>}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface DrawerProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: ReactNode;
+  readonly children: ReactNode;
+  readonly footer?: ReactNode;
+  /** Moves between the records of the list behind it, by buttons and by ↑ ↓. */
+  readonly onPrevious?: (() => void) | undefined;
+  readonly onNext?: (() => void) | undefined;
+}
+
+/** A record beside its list: 560 px on the right, the whole screen on a phone. */
+export function Drawer({ open, onClose, title, children, footer, onPrevious, onNext }: DrawerProps): ReactNode {
+  const words = useWords(sharedWords);
+  const move = { ArrowUp: onPrevious, ArrowDown: onNext };
+  return (
+    <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className={backdrop} />
+        <Radix.Content
+          aria-describedby={undefined}
+          className="fixed inset-0 z-50 flex flex-col bg-surface shadow-overlay outline-none drawer-in md:left-auto md:w-[560px] md:border-l md:border-line"
+          onKeyDown={(event) => {
+            if (event.target !== event.currentTarget || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+            event.preventDefault();
+            move[event.key]?.();
+          }}
+        >
+          <header className="flex items-center gap-1 border-b border-line px-4 py-2">
+            <Radix.Title className="min-w-0 flex-1 truncate text-card font-semibold">{title}</Radix.Title>
+            {onPrevious && <IconButton icon="left" label={words.actions.previous} size="small" onClick={onPrevious} />}
+            {onNext && <IconButton icon="right" label={words.actions.next} size="small" onClick={onNext} />}
+            <IconButton icon="close" label={words.actions.close} size="small" onClick={onClose} />
+          </header>
+          <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+          {footer !== undefined && <Footer>{footer}</Footer>}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface ConfirmProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  /** Names the object: `Disable ci-key?` */
+  readonly title: ReactNode;
+  /** The effect, in numbers. */
+  readonly children?: ReactNode;
+  /** The verb; never "OK". */
+  readonly action: string;
+  /** Resolves when it is done; what it throws is said in place and the dialog stays. */
+  readonly onConfirm: () => Promise<unknown>;
+  /** For what cannot be undone or moves money: the name or amount that has to be typed. */
+  readonly typed?: string;
+}
+
+/** For what hurts. Focus starts on Cancel. */
+export function Confirm({ open, onClose, ...rest }: ConfirmProps): ReactNode {
+  return (
+    <AlertDialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <AlertDialog.Portal>
+        <AlertDialog.Overlay className={backdrop} />
+        <AlertDialog.Content className={clsx(sheet, 'max-sm:inset-x-0 max-sm:top-auto max-sm:bottom-0 max-sm:rounded-t-card')}>
+          <ConfirmBody onClose={onClose} {...rest} />
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}
+
+function ConfirmBody({ onClose, title, children, action, onConfirm, typed }: Omit<ConfirmProps, 'open'>): ReactNode {
+  const words = useWords(sharedWords);
+  const toast = useToast();
+  const [text, setText] = useState('');
+  const [wrong, setWrong] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const confirm = async () => {
+    if (typed !== undefined && text.trim() !== typed) return setWrong(true);
+    setBusy(true);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (error) {
+      toast({ tone: 'failed', text: sayError(error, words) });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <div className="flex flex-col gap-3 p-4">
+        <AlertDialog.Title className="text-card font-semibold">{title}</AlertDialog.Title>
+        <AlertDialog.Description asChild>
+          <div className="text-body text-muted">{children}</div>
+        </AlertDialog.Description>
+        {typed !== undefined && (
+          <Field label={words.actions.typeToConfirm(typed)} error={wrong ? 'mismatch' : undefined}>
+            {(tied) => <TextInput {...tied} value={text} onChange={(event) => setText(event.target.value)} />}
+          </Field>
+        )}
+      </div>
+      <Footer>
+        <AlertDialog.Cancel asChild>
+          <Button>{words.actions.cancel}</Button>
+        </AlertDialog.Cancel>
+        <Button look="danger" busy={busy} onClick={() => void confirm()}>
+          {action}
+        </Button>
+      </Footer>
+    </>
+  );
+}
+
+function Footer({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3 pb-[max(0.75rem,env(safe-area-inset-bottom))]">
+      {children}
+    </footer>
+  );
+}

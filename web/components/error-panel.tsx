@@ -1,0 +1,71 @@
+import type { ReactNode } from 'react';
+import { ApiError } from '../api/client.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import type sharedEnglish from '../words/en/shared.ts';
+import { Button, TextLink, linkLook } from './button.tsx';
+import { CopyText } from './copy.tsx';
+import { Icon } from './icon.tsx';
+
+type Shared = typeof sharedEnglish;
+
+/** What went wrong, in the reader's words, by code. */
+export function sayError(error: unknown, words: Shared): string {
+  if (!(error instanceof ApiError)) return words.errors.notDone;
+  return words.errors.codes[error.code] ?? (error.message || words.errors.notDone);
+}
+
+interface ErrorPanelProps {
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+}
+
+/** Stands in the panel that failed, never instead of the page. */
+export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
+  const words = useWords(sharedWords);
+  if (error instanceof ApiError && error.code === 'operator_only') return <OperatorsOnly />;
+  return (
+    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
+      <Icon name="failed" className="size-5 text-bad" />
+      <p className="text-body">
+        {words.errors.failed} <span className="text-muted">{sayError(error, words)}</span>
+      </p>
+      {error instanceof ApiError && error.requestId !== undefined && (
+        <CopyText text={error.requestId} label={words.errors.requestId} className="max-w-64" />
+      )}
+      {onRetry && (
+        <Button icon="refresh" onClick={onRetry}>
+          {words.errors.retry}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function OperatorsOnly(): ReactNode {
+  const words = useWords(sharedWords);
+  return (
+    <div className="flex flex-col items-center gap-2 px-4 py-12 text-center">
+      <Icon name="shield" className="size-5 text-muted" />
+      <p>{words.operatorOnly}</p>
+      <TextLink to="/" className={linkLook}>
+        {words.nav.home}
+      </TextLink>
+    </div>
+  );
+}
+
+interface EmptyStateProps {
+  readonly text: ReactNode;
+  readonly children?: ReactNode;
+}
+
+/** Says what would be here, and how to get it here. */
+export function EmptyState({ text, children }: EmptyStateProps): ReactNode {
+  return (
+    <div className="flex flex-col items-center gap-3 px-4 py-10 text-center">
+      <p className="text-body text-muted">{text}</p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+import { clsx } from 'clsx';
+import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Icon } from './icon.tsx';
+
+export const controlLook =
+  'w-full rounded-control border bg-surface text-table text-text placeholder:text-faint read-only:bg-sunken disabled:bg-sunken disabled:text-faint';
+const height = 'h-8 px-2.5 touch:h-11';
+
+/** What ties a control to its label, help and error. */
+export interface Tied {
+  readonly id: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': true | undefined;
+}
+
+interface FieldProps {
+  readonly label: ReactNode;
+  readonly help?: ReactNode;
+  /** A code of the server's `fields` or of `required`, `amount`, …; or words. Said below, with an icon. */
+  readonly error?: string | undefined;
+  readonly className?: string;
+  readonly children: (tied: Tied) => ReactNode;
+}
+
+/** Label above, help below, error below that: `<Field label=… error=…>{(tied) => <TextInput {...tied} … />}</Field>`. */
+export function Field({ label, help, error, className, children }: FieldProps): ReactNode {
+  const id = useId();
+  const words = useWords(sharedWords);
+  const described = [help !== undefined && `${id}-help`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <div className={clsx('flex min-w-0 flex-col gap-1', className)}>
+      <label htmlFor={id} className="text-table font-medium">
+        {label}
+      </label>
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error === undefined ? undefined : true })}
+      {help !== undefined && (
+        <p id={`${id}-help`} className="text-caption text-muted">
+          {help}
+        </p>
+      )}
+      {error !== undefined && (
+        <p id={`${id}-error`} className="flex items-start gap-1 text-caption text-bad">
+          <Icon name="failed" className="mt-px" />
+          {words.errors.fields[error] ?? error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function TextInput({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>): ReactNode {
+  return <input type="text" autoComplete="off" {...rest} className={clsx(controlLook, height, borderOf(rest), className)} />;
+}
+
+interface AmountInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'value'> {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** Yuan. Takes `，。` and full-width digits for what they mean; what it makes of them is checked by `readAmount`. */
+export function AmountInput({ value, onChange, className, ...rest }: AmountInputProps): ReactNode {
+  return (
+    <div className="relative">
+      <span aria-hidden="true" className="absolute inset-y-0 left-2.5 grid place-items-center text-table text-muted">
+        ¥
+      </span>
+      <input
+        type="text"
+        inputMode="decimal"
+        autoComplete="off"
+        {...rest}
+        value={value}
+        onChange={(event) => onChange(plainAmount(event.target.value))}
+        className={clsx(controlLook, height, borderOf(rest), 'pl-7 figures', className)}
+      />
+    </div>
+  );
+}
+
+export function Textarea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>): ReactNode {
+  return <textarea rows={4} {...rest} className={clsx(controlLook, 'px-2.5 py-1.5', borderOf(rest), className)} />;
+}
+
+/** The system's own list: searchable by typing, right on a phone, no script. */
+export function Select({ className, children, ...rest }: SelectHTMLAttributes<HTMLSelectElement>): ReactNode {
+  return (
+    <div className={clsx('relative', className)}>
+      <select {...rest} className={clsx(controlLook, height, borderOf(rest), 'appearance-none pr-8')}>
+        {children}
+      </select>
+      <Icon name="down" className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-muted" />
+    </div>
+  );
+}
+
+interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> {
+  readonly children: ReactNode;
+}
+
+export function Checkbox({ children, className, ...rest }: CheckboxProps): ReactNode {
+  return (
+    <label className={clsx('flex min-h-6 items-start gap-2 text-table touch:min-h-11 touch:items-center', className)}>
+      <input type="checkbox" {...rest} className="mt-0.5 size-4 shrink-0 accent-accent touch:mt-0" />
+      <span className="min-w-0">{children}</span>
+    </label>
+  );
+}
+
+interface SwitchProps {
+  readonly on: boolean;
+  readonly onChange: (on: boolean) => void;
+  readonly children: ReactNode;
+}
+
+/** For what takes effect at once. */
+export function Switch({ on, onChange, children }: SwitchProps): ReactNode {
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={on}
+      onClick={() => onChange(!on)}
+      className="flex min-h-6 items-center gap-2 rounded-badge text-left text-table touch:min-h-11"
+    >
+      <span className={clsx('relative h-5 w-9 shrink-0 rounded-full border', on ? 'border-accent bg-accent' : 'border-edge bg-sunken')}>
+        <span
+          className={clsx('absolute top-0.5 size-3.5 rounded-full', on ? 'right-0.5 bg-on-accent' : 'left-0.5 bg-edge')}
+          aria-hidden="true"
+        />
+      </span>
+      <span className="min-w-0">{children}</span>
+    </button>
+  );
+}
+
+/** Full-width digits and the punctuation of an input method, as what they mean; separators of thousands go. */
+export function plainAmount(typed: string): string {
+  return typed
+    .replace(/[\uFF10-\uFF19]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) - 0xfee0))
+    .replace(/[。．]/g, '.')
+    .replace(/[,，\s¥￥]/g, '');
+}
+
+interface AmountLimits {
+  readonly minimum?: number;
+  readonly decimals?: number;
+}
+
+/** The error's code, or undefined when `typed` is an amount: a third decimal is refused, never rounded away. */
+export function amountError(typed: string, { minimum = 0, decimals = 2 }: AmountLimits = {}): string | undefined {
+  const match = /^\d{1,9}(?:\.(\d*))?$/.exec(typed);
+  if (typed === '') return 'required';
+  if (match === null) return 'amount';
+  if ((match[1]?.length ?? 0) > decimals) return decimals === 2 ? 'decimals' : 'amount';
+  return Number(typed) < minimum || !/[1-9]/.test(typed) ? 'below_minimum' : undefined;
+}
+
+function borderOf(rest: { readonly 'aria-invalid'?: unknown }): string {
+  return rest['aria-invalid'] ? 'border-bad' : 'border-edge';
+}

@@ -1,0 +1,57 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import { Skeleton } from './skeleton.tsx';
+
+interface FigureProps {
+  readonly label: ReactNode;
+  readonly value: ReactNode;
+  /** A line below: a comparison in words, what is held. */
+  readonly note?: ReactNode;
+  readonly tone?: 'warn' | 'bad' | undefined;
+  /** How it is worked out. */
+  readonly tip?: string | undefined;
+}
+
+/** A key figure. In a row of them: `<Figures>`. */
+export function FigureCard({ label, value, note, tone, tip }: FigureProps): ReactNode {
+  return (
+    <div className="min-w-0 bg-surface p-3 md:p-4">
+      <p className="flex items-center gap-1 text-caption text-muted">{label}</p>
+      <p
+        className={clsx(
+          'truncate text-page font-semibold figures sm:text-figure',
+          tone === 'warn' && 'text-warn',
+          tone === 'bad' && 'text-bad',
+        )}
+        {...(tip !== undefined && { 'data-tip': tip, tabIndex: 0 })}
+      >
+        {value}
+      </p>
+      <p className="min-h-4.5 text-caption text-muted">{note}</p>
+    </div>
+  );
+}
+
+/** Two in a row on a phone, all in one where there is room; hairlines between them. */
+export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
+      {children}
+    </div>
+  );
+}
+
+export function FiguresSkeleton({ count = 4 }: { readonly count?: number }): ReactNode {
+  return (
+    <Figures>
+      {Array.from({ length: count }, (_, index) => (
+        <FigureCard
+          key={index}
+          label={<Skeleton className="h-3 w-16" />}
+          value={<Skeleton className="my-1.5 h-6 w-24" />}
+          note={<Skeleton className="h-3 w-20" />}
+        />
+      ))}
+    </Figures>
+  );
+}

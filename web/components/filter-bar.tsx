@@ -1,0 +1,138 @@
+import { Popover } from 'radix-ui';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+import { Select, TextInput } from './field.tsx';
+
+export interface FilterField {
+  /** Its name in the address. */
+  readonly name: string;
+  readonly label: string;
+  /** Value and words; without them it is typed. */
+  readonly options?: readonly (readonly [value: string, label: string])[];
+  readonly placeholder?: string;
+}
+
+interface FilterBarProps {
+  readonly fields: readonly FilterField[];
+  /** From `useSearchState`: what is empty is not filtered by. */
+  readonly value: Readonly<Record<string, string>>;
+  readonly onChange: (change: Readonly<Record<string, string>>) => void;
+  /** Beside it: export, zone. */
+  readonly children?: ReactNode;
+}
+
+/** What the list is filtered by, as chips that can be taken away; one button adds. `/` opens it. */
+export function FilterBar({ fields, value, onChange, children }: FilterBarProps): ReactNode {
+  const words = useWords(sharedWords);
+  const set = fields.filter((field) => value[field.name]);
+  const clear = () => onChange(Object.fromEntries(fields.map((field) => [field.name, ''])));
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <AddFilter fields={fields} value={value} onChange={onChange} />
+      {set.map((field) => (
+        <Chip key={field.name} field={field} value={value[field.name] ?? ''} onRemove={() => onChange({ [field.name]: '' })} />
+      ))}
+      {set.length > 0 && (
+        <Button look="ghost" size="small" onClick={clear}>
+          {words.actions.clearFilter}
+        </Button>
+      )}
+      <div className="ml-auto flex flex-wrap items-center gap-2">{children}</div>
+    </div>
+  );
+}
+
+function Chip({
+  field,
+  value,
+  onRemove,
+}: {
+  readonly field: FilterField;
+  readonly value: string;
+  readonly onRemove: () => void;
+}): ReactNode {
+  const words = useWords(sharedWords);
+  const shown = field.options?.find(([option]) => option === value)?.[1] ?? value;
+  return (
+    <span className="inline-flex h-7 max-w-72 items-center gap-1 rounded-control border border-line bg-accent-soft pl-2 text-table touch:h-10">
+      <span className="text-muted">{field.label}</span>
+      <span className="truncate">{shown}</span>
+      <button
+        type="button"
+        aria-label={words.actions.remove(`${field.label} ${shown}`)}
+        onClick={onRemove}
+        className="grid size-7 place-items-center rounded-control text-muted hover:text-text touch:size-10"
+      >
+        <Icon name="close" className="size-3" />
+      </button>
+    </span>
+  );
+}
+
+function AddFilter({ fields, value, onChange }: Pick<FilterBarProps, 'fields' | 'value' | 'onChange'>): ReactNode {
+  const words = useWords(sharedWords);
+  const [open, setOpen] = useState(false);
+  const apply = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    onChange(Object.fromEntries(fields.map(({ name }) => [name, textOf(form.get(name))])));
+    setOpen(false);
+  };
+  return (
+    <Popover.Root open={open} onOpenChange={setOpen}>
+      <Popover.Trigger asChild>
+        <Button icon="filter" data-shortcut="filter">
+          {words.actions.addFilter}
+        </Button>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          align="start"
+          sideOffset={4}
+          collisionPadding={8}
+          aria-label={words.actions.addFilter}
+          className="z-30 w-80 max-w-[calc(100vw-1rem)] rounded-card border border-line bg-surface p-3 shadow-overlay overlay-in"
+        >
+          <form onSubmit={apply} className="flex flex-col gap-3">
+            {fields.map((field) => (
+              <FilterControl key={field.name} field={field} value={value[field.name] ?? ''} />
+            ))}
+            <Button look="primary" type="submit">
+              {words.actions.addFilter}
+            </Button>
+          </form>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function FilterControl({ field, value }: { readonly field: FilterField; readonly value: string }): ReactNode {
+  const id = useId();
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="text-caption text-muted">
+        {field.label}
+      </label>
+      {field.options === undefined ? (
+        <TextInput id={id} name={field.name} defaultValue={value} placeholder={field.placeholder} />
+      ) : (
+        <Select id={id} name={field.name} defaultValue={value}>
+          <option value="">—</option>
+          {field.options.map(([option, label]) => (
+            <option key={option} value={option}>
+              {label}
+            </option>
+          ))}
+        </Select>
+      )}
+    </div>
+  );
+}
+
+function textOf(entry: FormDataEntryValue | null): string {
+  return typeof entry === 'string' ? entry.trim() : '';
+}

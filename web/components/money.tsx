@@ -1,0 +1,67 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import { type MoneyContext, type Yuan, formatYuan, isRounded } from '../format/money.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { useCopy } from './copy.tsx';
+
+interface MoneyProps {
+  /** null: there is none (`—`). What is not known yet is a Skeleton. */
+  readonly amount: Yuan | null;
+  /** How it is rounded: see `formatYuan`. */
+  readonly as: MoneyContext;
+  readonly estimated?: boolean;
+  /** `+¥1.00`, for lists of moves. */
+  readonly signed?: boolean;
+  readonly className?: string;
+}
+
+/** An amount of yuan. Where digits are hidden, the exact amount shows on hover and focus, and a press copies it. */
+export function Money({ amount, as, estimated = false, signed = false, className }: MoneyProps): ReactNode {
+  if (amount === null) return <span className={clsx('text-faint', className)}>—</span>;
+  const shown = `${estimated ? '≈ ' : ''}${signed && !amount.startsWith('-') ? '+' : ''}${formatYuan(amount, as)}`;
+  if (isRounded(amount, as)) return <Rounded amount={amount} shown={shown} className={className} />;
+  return <span className={clsx('whitespace-nowrap figures', className)}>{as === 'exact' ? <Nine text={shown} /> : shown}</span>;
+}
+
+function Rounded({
+  amount,
+  shown,
+  className,
+}: {
+  readonly amount: Yuan;
+  readonly shown: string;
+  readonly className: string | undefined;
+}): ReactNode {
+  const words = useWords(sharedWords);
+  const exact = formatYuan(amount, 'exact');
+  const { copied, copy } = useCopy(amount);
+  return (
+    <button
+      type="button"
+      className={clsx(
+        'cursor-copy rounded-badge whitespace-nowrap decoration-edge decoration-dotted underline-offset-4 figures hover:underline',
+        className,
+      )}
+      data-tip={copied ? words.actions.copied : words.actions.copyExact(exact)}
+      onClick={(event) => {
+        event.stopPropagation(); // the row that it stands in would open
+        void copy();
+      }}
+    >
+      {shown}
+    </button>
+  );
+}
+
+/** Decimal points of a column line up since all nine are there; zeros that say nothing step back. */
+function Nine({ text }: { readonly text: string }): ReactNode {
+  const faint = /(?<=\.\d{6})0+$/.exec(text);
+  if (faint === null) return text;
+  return (
+    <>
+      {text.slice(0, faint.index)}
+      <span className="text-faint">{faint[0]}</span>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import { clsx } from 'clsx';
+import { type ReactNode, useEffect } from 'react';
+import { useSession } from '../api/data.ts';
+import { type Crumb, showTitle } from '../browser/title.ts';
+
+interface PageProps {
+  readonly title: string;
+  /** The pages above it, for the breadcrumb. */
+  readonly above?: readonly Crumb[];
+  /** Beside the title; one of them is primary. */
+  readonly actions?: ReactNode;
+  /** A word under the title: the zone, the filter. */
+  readonly note?: ReactNode;
+  /** Tables may grow to 1680 px. */
+  readonly wide?: boolean;
+  readonly children: ReactNode;
+}
+
+const noCrumbs: readonly Crumb[] = [];
+
+/** The frame of every page: title in the tab and the breadcrumb, `h1`, actions. */
+export function Page({ title, above = noCrumbs, actions, note, wide = false, children }: PageProps): ReactNode {
+  const { site } = useSession();
+  useEffect(() => {
+    document.title = `${title} · ${site}`;
+    showTitle([...above, { label: title }]);
+    // The crumbs of one page are written out where it is rendered: their labels are what may change.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [title, site, above.map((crumb) => crumb.label).join('/')]);
+  return (
+    <div className={clsx('mx-auto flex w-full flex-col gap-4 px-4 py-4 md:px-6 md:py-6', wide ? 'max-w-[1680px]' : 'max-w-[1280px]')}>
+      <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+        <div className="min-w-0">
+          <h1 tabIndex={-1} className="truncate text-page font-semibold">
+            {title}
+          </h1>
+          {note}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly title?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Without padding: for tables. */
+  readonly flush?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** A card on the canvas. */
+export function Panel({ title, actions, flush = false, className, children }: PanelProps): ReactNode {
+  return (
+    <section className={clsx('min-w-0 rounded-card border border-line bg-surface', className)}>
+      {title !== undefined && (
+        <header className="flex min-h-11 flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-1.5">
+          <h2 className="text-card font-semibold">{title}</h2>
+          {actions !== undefined && <div className="flex items-center gap-1">{actions}</div>}
+        </header>
+      )}
+      <div className={flush ? '' : 'p-4'}>{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,35 @@
+import { useRouter } from '@tanstack/react-router';
+import type { AnchorHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
+import { linkLook } from './button.tsx';
+
+interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
+  /** A path of the console with its query, from data: `/usage/req_…`. For fixed pages `Link` checks the path. */
+  readonly path: string;
+  readonly ref?: Ref<HTMLAnchorElement>;
+}
+
+/** A real link that stays in the console; loaded ahead on hover and focus. */
+export function PathLink({ path, onClick, className = linkLook, ...rest }: PathLinkProps): ReactNode {
+  const router = useRouter();
+  const ahead = () => void router.preloadRoute({ to: path.split('?')[0] ?? path }).catch(() => undefined);
+  return (
+    <a
+      {...rest}
+      href={path}
+      className={className}
+      onPointerEnter={ahead}
+      onFocus={ahead}
+      onClick={(event) => {
+        onClick?.(event);
+        if (event.defaultPrevented || !isPlain(event)) return;
+        event.preventDefault();
+        router.history.push(path);
+      }}
+    />
+  );
+}
+
+/** Other clicks are the browser's: new tab, new window, download. */
+export function isPlain(event: MouseEvent): boolean {
+  return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+}

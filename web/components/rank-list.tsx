@@ -1,0 +1,32 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import { seriesBackground } from './series.ts';
+
+export interface Rank {
+  readonly id: string;
+  readonly name: ReactNode;
+  readonly value: ReactNode;
+  /** 0 to 1, of all. */
+  readonly share: number;
+  readonly note?: ReactNode;
+}
+
+/** What is most: rows with bars, dearest first. The first six have the colours that they have in the chart beside it. */
+export function RankList({ label, ranks }: { readonly label: string; readonly ranks: readonly Rank[] }): ReactNode {
+  return (
+    <ol aria-label={label} className="flex flex-col gap-2.5">
+      {ranks.map(({ id, name, value, share, note }, index) => (
+        <li key={id} className="min-w-0">
+          <div className="flex items-baseline justify-between gap-3 text-table">
+            <span className="min-w-0 truncate">{name}</span>
+            <span className="shrink-0 figures">{value}</span>
+          </div>
+          <div className="my-1 h-1.5 overflow-hidden rounded-full bg-idle-soft" aria-hidden="true">
+            <div className={clsx('h-full rounded-full', seriesBackground(index))} style={{ width: `${Math.max(share * 100, 0.5)}%` }} />
+          </div>
+          {note !== undefined && <p className="text-caption text-muted figures">{note}</p>}
+        </li>
+      ))}
+    </ol>
+  );
+}

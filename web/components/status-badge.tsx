@@ -1,0 +1,67 @@
+import { cva } from 'class-variance-authority';
+import type { ReactNode } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+type Tone = 'good' | 'accent' | 'idle' | 'warn' | 'bad';
+
+const looks = {
+  ok: ['check', 'good'],
+  active: ['check', 'good'],
+  healthy: ['check', 'good'],
+  running: ['dot', 'accent'],
+  draining: ['dot', 'accent'],
+  refunded: ['back', 'accent'],
+  pending: ['clock', 'idle'],
+  cooling: ['clock', 'warn'],
+  disabled: ['pause', 'idle'],
+  parked: ['pause', 'bad'],
+  expired: ['clock', 'idle'],
+  notCharged: ['none', 'idle'],
+  degraded: ['warning', 'warn'],
+  limitReached: ['warning', 'warn'],
+  cut: ['warning', 'warn'],
+  estimated: ['about', 'warn'],
+  failed: ['failed', 'bad'],
+} as const satisfies Readonly<Record<string, readonly [IconName, Tone]>>;
+
+export type Status = keyof typeof looks;
+
+const look = cva('inline-flex max-w-full items-center gap-1 rounded-badge px-1.5 text-caption font-medium whitespace-nowrap', {
+  variants: {
+    tone: {
+      good: 'bg-good-soft text-good',
+      accent: 'bg-accent-soft text-accent',
+      idle: 'bg-idle-soft text-muted',
+      warn: 'bg-warn-soft text-warn',
+      bad: 'bg-bad-soft text-bad',
+    },
+  },
+});
+
+/** Icon, word and colour together: any two of them may be missing to a reader. `children` replaces the word where more is to be said. */
+export function StatusBadge({ status, children }: { readonly status: Status; readonly children?: ReactNode }): ReactNode {
+  const words = useWords(sharedWords);
+  const [icon, tone] = looks[status];
+  return (
+    <Badge icon={icon} tone={tone}>
+      {children ?? words.status[status]}
+    </Badge>
+  );
+}
+
+interface BadgeProps {
+  readonly tone?: Tone;
+  readonly icon?: IconName;
+  readonly children: ReactNode;
+}
+
+export function Badge({ tone = 'idle', icon, children }: BadgeProps): ReactNode {
+  return (
+    <span className={look({ tone })}>
+      {icon !== undefined && <Icon name={icon} className="size-3" />}
+      <span className="truncate">{children}</span>
+    </span>
+  );
+}

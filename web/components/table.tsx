@@ -1,0 +1,194 @@
+import { useRouter } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import type { MouseEvent, ReactNode } from 'react';
+import { useWide } from '../browser/media.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Button } from './button.tsx';
+import { PathLink, isPlain } from './path-link.tsx';
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: ReactNode;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers and their headers stand right. */
+  readonly align?: 'right';
+  /** Width and the like: `w-24`, `max-w-64`. */
+  readonly className?: string;
+}
+
+/** A row on a phone: two lines. */
+export interface RowCard {
+  readonly title: ReactNode;
+  readonly value: ReactNode;
+  readonly detail: ReactNode;
+  readonly menu?: ReactNode;
+}
+
+interface TableProps<Row> {
+  /** What it lists, for those who hear it. */
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** The first holds the row's link and stays in sight. */
+  readonly columns: readonly Column<Row>[];
+  readonly card: (row: Row) => RowCard;
+  /** Where a row leads: a path of the console with its query. */
+  readonly path?: (row: Row) => string;
+  readonly selected?: string;
+}
+
+/** Dense rows with one link each; the whole row can be clicked, `j` and `k` move through the links. On a phone rows are cards. */
+export function Table<Row>(props: TableProps<Row>): ReactNode {
+  return useWide() ? <WideTable {...props} /> : <Cards {...props} />;
+}
+
+function WideTable<Row>({ label, rows, rowKey, columns, path, selected }: TableProps<Row>): ReactNode {
+  const open = useOpen();
+  return (
+    <div className="overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
+      <table className="w-full border-collapse text-table">
+        <thead>
+          <tr>
+            {columns.map(({ id, header, align, className }, index) => (
+              <th
+                key={id}
+                scope="col"
+                className={clsx(
+                  'h-8 bg-sunken px-3 text-left text-caption font-medium whitespace-nowrap text-muted',
+                  align === 'right' && 'text-right',
+                  index === 0 && 'sticky left-0 z-10',
+                  className,
+                )}
+              >
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={rowKey(row)}
+              data-row
+              onClick={path && ((event) => open(event, path(row)))}
+              className={clsx(
+                'group border-t border-line first:border-t-0',
+                path && 'cursor-pointer hover:bg-sunken',
+                rowKey(row) === selected && 'bg-accent-soft',
+              )}
+            >
+              {columns.map(({ id, cell, align, className }, index) => {
+                const look = clsx(
+                  'h-9 px-3 whitespace-nowrap',
+                  align === 'right' && 'text-right figures',
+                  index === 0 && firstLook,
+                  className,
+                );
+                if (index > 0)
+                  return (
+                    <td key={id} className={look}>
+                      {cell(row)}
+                    </td>
+                  ); // prettier-ignore
+                return (
+                  <th key={id} scope="row" className={look}>
+                    <RowLink path={path?.(row)}>{cell(row)}</RowLink>
+                  </th>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const firstLook = 'sticky left-0 z-10 bg-surface text-left font-normal group-hover:bg-sunken';
+
+function Cards<Row>({ label, rows, rowKey, card, path, selected }: TableProps<Row>): ReactNode {
+  const open = useOpen();
+  return (
+    <ul aria-label={label} className="divide-y divide-line">
+      {rows.map((row) => {
+        const { title, value, detail, menu } = card(row);
+        return (
+          <li
+            key={rowKey(row)}
+            data-row
+            onClick={path && ((event) => open(event, path(row)))}
+            className={clsx('flex items-center gap-2 px-4 py-2.5', rowKey(row) === selected && 'bg-accent-soft')}
+          >
+            <div className="min-w-0 flex-1">
+              <div className="flex items-baseline justify-between gap-3">
+                <span className="min-w-0 truncate font-medium">
+                  <RowLink path={path?.(row)}>{title}</RowLink>
+                </span>
+                <span className="shrink-0 figures">{value}</span>
+              </div>
+              <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-caption text-muted">{detail}</div>
+            </div>
+            {menu}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function RowLink({ path, children }: { readonly path: string | undefined; readonly children: ReactNode }): ReactNode {
+  if (path === undefined) return children;
+  return (
+    <PathLink path={path} data-row-link className="block rounded-badge text-text underline-offset-2 hover:underline">
+      {children}
+    </PathLink>
+  );
+}
+
+/** A click beside the link opens the row too, unless it was meant for a control or for selecting text. */
+function useOpen(): (event: MouseEvent<HTMLElement>, path: string) => void {
+  const router = useRouter();
+  return (event, path) => {
+    const meant = event.target instanceof Element && event.target.closest('a, button, input, select, label, [role="menuitem"]');
+    if (meant || !event.currentTarget.contains(event.target as Node) || !isPlain(event) || getSelection()?.toString()) return;
+    router.history.push(path);
+  };
+}
+
+interface PagerProps {
+  readonly page: { readonly next: string | null; readonly prev: string | null };
+  /** `undefined`: the first page. Write it into the address as `after`. */
+  readonly onTurn: (after: string | undefined) => void;
+  /** Left of the buttons: export, rows per page. */
+  readonly children?: ReactNode;
+}
+
+/** Newer and older, never numbers: there is no total. `[` and `]` press them. */
+export function Pager({ page, onTurn, children }: PagerProps): ReactNode {
+  const words = useWords(sharedWords);
+  if (page.next === null && page.prev === null && children === undefined) return null;
+  return (
+    <nav aria-label={words.table.rows} className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2">
+      <div className="mr-auto flex items-center gap-2">{children}</div>
+      <Button
+        size="small"
+        icon="left"
+        data-page="newer"
+        disabledFor={page.prev === null ? words.table.nothing : undefined}
+        onClick={() => onTurn(page.prev ?? undefined)}
+      >
+        {words.table.newer}
+      </Button>
+      <Button
+        size="small"
+        icon="right"
+        data-page="older"
+        disabledFor={page.next === null ? words.table.nothing : undefined}
+        onClick={() => onTurn(page.next ?? undefined)}
+      >
+        {words.table.older}
+      </Button>
+    </nav>
+  );
+}

@@ -1,0 +1,75 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+
+const gapPx = 6;
+const delayMs = 200;
+
+/**
+ * The one tooltip of the page: whatever has `data-tip="text"` shows it on hover, focus and tap, above dialogs too; Escape takes it away. The element is
+ * described by it while it shows.
+ */
+export function TipLayer(): ReactNode {
+  const layer = useRef<HTMLDivElement>(null);
+  useEffect(() => (layer.current === null ? undefined : attach(layer.current)), []);
+  return (
+    <div
+      ref={layer}
+      id="tip"
+      role="tooltip"
+      popover="manual"
+      className="pointer-events-none fixed inset-auto m-0 max-w-80 rounded-control border border-line bg-surface px-2 py-1 text-caption break-words text-text shadow-overlay figures"
+    />
+  );
+}
+
+function attach(layer: HTMLElement): () => void {
+  let owner: Element | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new AbortController();
+
+  const hide = () => {
+    clearTimeout(timer);
+    owner?.removeAttribute('aria-describedby');
+    owner = undefined;
+    if (layer.matches(':popover-open')) layer.hidePopover();
+  };
+  const show = (target: EventTarget | null, waitMs: number) => {
+    const next = target instanceof Element ? target.closest('[data-tip]') : null;
+    const text = next?.getAttribute('data-tip');
+    if (next === null || !text || next === owner) return;
+    hide();
+    owner = next;
+    timer = setTimeout(() => {
+      if (!next.isConnected) return;
+      layer.textContent = text;
+      layer.showPopover();
+      place(layer, next);
+      if (!next.hasAttribute('aria-describedby')) next.setAttribute('aria-describedby', layer.id);
+    }, waitMs);
+  };
+  const listen = <Name extends keyof DocumentEventMap>(name: Name, handler: (event: DocumentEventMap[Name]) => void) =>
+    document.addEventListener(name, handler, { signal: ended.signal, capture: true });
+  listen('pointerover', (event) => show(event.target, delayMs));
+  listen('pointerout', (event) => {
+    if (owner !== undefined && !owner.contains(event.relatedTarget as Node | null)) hide(); // the DOM's own type is wider
+  });
+  listen('focusin', (event) => {
+    if (event.target instanceof Element && event.target.matches(':focus-visible')) show(event.target, 0);
+  });
+  listen('focusout', hide);
+  listen('keydown', (event) => event.key === 'Escape' && hide());
+  listen('scroll', hide);
+  return () => {
+    ended.abort();
+    hide();
+  };
+}
+
+/** Above its owner, or below where there is no room; never out of the window. */
+function place(layer: HTMLElement, owner: Element): void {
+  const around = owner.getBoundingClientRect();
+  const { width, height } = layer.getBoundingClientRect();
+  const left = Math.min(Math.max(gapPx, around.left + around.width / 2 - width / 2), document.documentElement.clientWidth - width - gapPx);
+  const above = around.top - height - gapPx;
+  layer.style.left = `${left}px`;
+  layer.style.top = `${above < gapPx ? around.bottom + gapPx : above}px`;
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { formatYuan, isRounded, parseYuan, yuanOf } from './money.ts';
+
+describe('money as it is shown', () => {
+  test('balances round down, spending up', () => {
+    expect(formatYuan('28.368862942', 'balance')).toBe('¥28.36');
+    expect(formatYuan('26.019044608', 'spend')).toBe('¥26.02');
+    expect(formatYuan('1234567.000000001', 'spend')).toBe('¥1,234,567.01');
+  });
+  test('under one yuan there are up to six decimals, without needless zeros', () => {
+    expect(formatYuan('0.999846000', 'balance')).toBe('¥0.999846');
+    expect(formatYuan('0.500000000', 'balance')).toBe('¥0.50');
+    expect(formatYuan('0.9999995', 'balance')).toBe('¥0.999999');
+    expect(formatYuan('0.9999995', 'spend')).toBe('¥1.00');
+  });
+  test('one request has always six, rounded up', () => {
+    expect(formatYuan('0.013577263', 'row')).toBe('¥0.013578');
+    expect(formatYuan('0.000015725', 'row')).toBe('¥0.000016');
+    expect(formatYuan('2.975', 'row')).toBe('¥2.975000');
+  });
+  test('a statement has all nine', () => {
+    expect(formatYuan('-0.013577263', 'exact')).toBe('−¥0.013577263');
+    expect(formatYuan('51', 'exact')).toBe('¥51.000000000');
+    expect(formatYuan('0', 'exact')).toBe('¥0.000000000');
+  });
+  test('a price is shown as entered', () => {
+    expect(formatYuan('2.125', 'price')).toBe('¥2.125');
+    expect(formatYuan('2', 'price')).toBe('¥2.00');
+    expect(formatYuan('0.000000001', 'price')).toBe('¥0.000000001');
+  });
+  test('positive is never shown as zero', () => {
+    for (const context of ['balance', 'spend', 'row', 'exact', 'price'] as const) {
+      expect(formatYuan('0.000000001', context)).toMatch(/[1-9]/);
+      expect(formatYuan('0', context)).not.toMatch(/[1-9]/);
+    }
+  });
+  test('what was rounded is known', () => {
+    expect(isRounded('0.013577263', 'row')).toBe(true);
+    expect(isRounded('0.013577', 'row')).toBe(false);
+    expect(isRounded('0.013577263', 'exact')).toBe(false);
+    expect(isRounded('2.125', 'price')).toBe(false);
+  });
+  test('decimals and nano-yuan are the same thing', () => {
+    expect(yuanOf(parseYuan('-0.013577263'))).toBe('-0.013577263');
+    expect(() => parseYuan('1e-7')).toThrow(RangeError);
+  });
+});

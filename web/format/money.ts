@@ -1,0 +1,83 @@
+/** A decimal string of yuan with at most nine decimals, as the console's JSON has it: `"-0.013577263"`. */
+export type Yuan = string;
+
+/**
+ * How an amount is shown; every one that rounds is shown exactly on hover.
+ * `balance`: two decimals, under ¥1 up to six, rounded down. `spend`: the same, rounded up, so that the display never flatters.
+ * `row`: one request, six decimals, up. `exact`: all nine. `price`: as entered, at least two.
+ */
+export type MoneyContext = 'balance' | 'spend' | 'row' | 'exact' | 'price';
+
+const nanoDigits = 9;
+const minus = '\u2212';
+
+/** Nano-yuan. Throws on what is no decimal of yuan: money is never guessed. */
+export function parseYuan(amount: Yuan): bigint {
+  const match = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(amount);
+  if (match === null) throw new RangeError(`${amount} is no amount`);
+  const [, sign, whole = '0', fraction = ''] = match;
+  const nano = BigInt(whole + fraction.padEnd(nanoDigits, '0'));
+  return sign === '-' ? -nano : nano;
+}
+
+/** The decimal string of nano-yuan, nine decimals. */
+export function yuanOf(nano: bigint): Yuan {
+  const digits = magnitude(nano)
+    .toString()
+    .padStart(nanoDigits + 1, '0');
+  return `${nano < 0n ? '-' : ''}${digits.slice(0, -nanoDigits)}.${digits.slice(-nanoDigits)}`;
+}
+
+/** `−¥1,234.50`. Positive is never shown as zero: what would round to it is shown exactly. */
+export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string {
+  const nano = typeof amount === 'bigint' ? amount : parseYuan(amount);
+  const size = magnitude(nano);
+  if (size === 0n && context !== 'exact') return '¥0.00';
+  const shown = decimals(size, context);
+  const text = shown === undefined ? exactly(size, 2) : rounded(size, shown.digits, shown.up, shown.keep);
+  return `${nano < 0n ? minus : ''}¥${text}`;
+}
+
+/** Whether the shown form hides digits that a tooltip has to tell. */
+export function isRounded(amount: Yuan | bigint, context: MoneyContext): boolean {
+  const nano = magnitude(typeof amount === 'bigint' ? amount : parseYuan(amount));
+  const shown = decimals(nano, context);
+  return shown !== undefined && nano % unitOf(shown.digits) !== 0n;
+}
+
+interface Rounding {
+  readonly digits: number;
+  readonly up: boolean;
+  /** Zeros stay up to here; those beyond are cut. */
+  readonly keep: number;
+}
+
+/** undefined: exactly, without needless zeros. */
+function decimals(size: bigint, context: MoneyContext): Rounding | undefined {
+  if (context === 'exact') return { digits: nanoDigits, up: false, keep: nanoDigits };
+  if (context === 'price') return undefined;
+  if (context === 'row') return { digits: 6, up: true, keep: 6 };
+  const digits = size < unitOf(0) ? 6 : 2;
+  if (context === 'spend') return { digits, up: true, keep: 2 };
+  return size < unitOf(digits) ? undefined : { digits, up: false, keep: 2 };
+}
+
+function rounded(size: bigint, digits: number, up: boolean, keep: number): string {
+  const unit = unitOf(digits);
+  return exactly(((size + (up ? unit - 1n : 0n)) / unit) * unit, keep);
+}
+
+function exactly(size: bigint, keep: number): string {
+  const text = yuanOf(size);
+  const [whole = '0', fraction = ''] = text.split('.');
+  const cut = fraction.slice(0, keep) + fraction.slice(keep).replace(/0+$/, '');
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cut}`;
+}
+
+function unitOf(digits: number): bigint {
+  return 10n ** BigInt(nanoDigits - digits);
+}
+
+function magnitude(nano: bigint): bigint {
+  return nano < 0n ? -nano : nano;
+}

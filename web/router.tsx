@@ -1,0 +1,125 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { queryClient, sessionData } from './api/data.ts';
+import { BrokenPage, MissingPage, OperatorFrame, Root } from './shell/root.tsx';
+import { Shell } from './shell/shell.tsx';
+import { keysWords, overviewWords, settingsWords, sharedWords, signInWords } from './words/families.ts';
+import { type Family, preload } from './words/family.ts';
+
+const root = createRootRoute({
+  component: Root,
+  notFoundComponent: MissingPage,
+  errorComponent: BrokenPage,
+  loader: () => Promise.all([queryClient.ensureQueryData(sessionData), preload(sharedWords)]),
+});
+
+/** Everything behind it needs somebody signed in; where they wanted to go is kept. */
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: 'frame',
+  component: Shell,
+  notFoundComponent: MissingPage,
+  errorComponent: BrokenPage,
+  beforeLoad: async ({ location }) => {
+    const { me } = await queryClient.ensureQueryData(sessionData);
+    if (me === null) redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href }, throw: true });
+  },
+});
+
+const operator = createRoute({ getParentRoute: () => frame, path: '/operator', component: OperatorFrame });
+
+type PageFile = Readonly<Record<string, unknown>>;
+
+/**
+ * A page of the console: its path, the file with its component (loaded when it is visited, or when a link to it is pointed at), the component's name, and
+ * the families of words that it uses, which load beside it.
+ */
+function page<const Path extends string>(path: Path, file: () => Promise<PageFile>, name: string, ...families: readonly Family<unknown>[]) {
+  return createRoute({ getParentRoute: () => frame, path, ...pageOf(file, name, families) });
+}
+
+function operatorPage<const Path extends string>(
+  path: Path,
+  file: () => Promise<PageFile>,
+  name: string,
+  ...families: readonly Family<unknown>[]
+) {
+  return createRoute({ getParentRoute: () => operator, path, ...pageOf(file, name, families) });
+}
+
+function pageOf(file: () => Promise<PageFile>, name: string, families: readonly Family<unknown>[]) {
+  return {
+    component: lazyRouteComponent(file as () => Promise<Record<string, () => React.ReactNode>>, name),
+    loader: () => Promise.all(families.map(preload)),
+  };
+}
+
+const outside = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in',
+    ...pageOf(() => import('./pages/sign-in.tsx'), 'SignInPage', [signInWords]),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in/done',
+    ...pageOf(() => import('./pages/sign-in.tsx'), 'SignedInPage', [signInWords]),
+  }),
+];
+
+const user = [
+  page('/', () => import('./pages/overview.tsx'), 'OverviewPage', overviewWords),
+  page('/keys', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
+  page('/keys/new', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
+  page('/keys/$id', () => import('./pages/key.tsx'), 'KeyPage', keysWords),
+  page('/usage', () => import('./pages/usage.tsx'), 'UsagePage'),
+  page('/usage/$requestId', () => import('./pages/usage-record.tsx'), 'UsageRecordPage'),
+  page('/statement', () => import('./pages/statement.tsx'), 'StatementPage'),
+  page('/top-up', () => import('./pages/top-up.tsx'), 'TopUpPage'),
+  page('/top-up/$orderId', () => import('./pages/order.tsx'), 'OrderPage'),
+  page('/models', () => import('./pages/models.tsx'), 'ModelsPage'),
+  page('/models/$', () => import('./pages/model.tsx'), 'ModelPage'),
+  page('/playground', () => import('./pages/playground.tsx'), 'PlaygroundPage'),
+  page('/playground/$kind', () => import('./pages/playground.tsx'), 'PlaygroundPage'),
+  page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage'),
+  page('/tasks/$id', () => import('./pages/task.tsx'), 'TaskPage'),
+  page('/settings', () => import('./pages/settings.tsx'), 'SettingsPage', settingsWords),
+];
+
+const operators = [
+  operatorPage('/', () => import('./pages/operator/overview.tsx'), 'OperatorOverviewPage'),
+  operatorPage('/channels', () => import('./pages/operator/channels.tsx'), 'ChannelsPage'),
+  operatorPage('/channels/$id', () => import('./pages/operator/channel.tsx'), 'ChannelPage'),
+  operatorPage('/models', () => import('./pages/operator/models.tsx'), 'OperatorModelsPage'),
+  operatorPage('/models/import', () => import('./pages/operator/import.tsx'), 'ImportPage'),
+  operatorPage('/models/$', () => import('./pages/operator/model.tsx'), 'OperatorModelPage'),
+  operatorPage('/groups', () => import('./pages/operator/groups.tsx'), 'GroupsPage'),
+  operatorPage('/groups/$name', () => import('./pages/operator/group.tsx'), 'GroupPage'),
+  operatorPage('/users', () => import('./pages/operator/users.tsx'), 'UsersPage'),
+  operatorPage('/users/$id', () => import('./pages/operator/user.tsx'), 'UserPage'),
+  operatorPage('/orders', () => import('./pages/operator/orders.tsx'), 'OrdersPage'),
+  operatorPage('/reconciliation', () => import('./pages/operator/reconciliation.tsx'), 'ReconciliationPage'),
+  operatorPage('/ledger', () => import('./pages/operator/ledger.tsx'), 'LedgerPage'),
+  operatorPage('/audit', () => import('./pages/operator/audit.tsx'), 'AuditPage'),
+  operatorPage('/announcements', () => import('./pages/operator/announcements.tsx'), 'AnnouncementsPage'),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren([...outside, frame.addChildren([...user, operator.addChildren(operators)])]),
+  defaultPreload: 'intent',
+  defaultPreloadDelay: 40,
+  defaultPendingMs: 60_000, // the page that is there stays until the next one can be shown
+  scrollRestoration: true,
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const written = new URLSearchParams(
+      Object.entries(search).flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, String(value)]])),
+    );
+    return written.size > 0 ? `?${written}` : '';
+  },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    readonly router: typeof router;
+  }
+}

@@ -1,0 +1,99 @@
+import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { queryClient, useMe } from '../api/data.ts';
+import { send } from '../api/client.ts';
+import { setTheme, themes, useTheme } from '../browser/theme.ts';
+import { IconButton } from '../components/button.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuRule } from '../components/menu.tsx';
+import { Badge } from '../components/status-badge.tsx';
+import { sharedWords } from '../words/families.ts';
+import { switchLanguage, useWords } from '../words/family.ts';
+import { languages, useLanguage } from '../words/language.ts';
+
+export function LanguageMenu(): ReactNode {
+  const words = useWords(sharedWords);
+  return (
+    <Menu trigger={<IconButton icon="language" label={words.language.label} size="small" />}>
+      <LanguageChoice />
+    </Menu>
+  );
+}
+
+export function ThemeMenu(): ReactNode {
+  const words = useWords(sharedWords);
+  const theme = useTheme();
+  const icon = theme === 'light' ? 'sun' : theme === 'dark' ? 'moon' : 'system';
+  return (
+    <Menu trigger={<IconButton icon={icon} label={words.theme.label} size="small" />}>
+      <ThemeChoice />
+    </Menu>
+  );
+}
+
+/** On a phone language and theme are in it too. */
+export function AccountMenu({ compact }: { readonly compact: boolean }): ReactNode {
+  const words = useWords(sharedWords);
+  const me = useMe();
+  const navigate = useNavigate();
+  return (
+    <Menu trigger={<IconButton icon="account" label={words.nav.account} size="small" />}>
+      <MenuLabel>{me.name}</MenuLabel>
+      {me.role === 'operator' && (
+        <div className="px-2 pb-1">
+          <Badge tone="accent" icon="shield">
+            {words.nav.operator}
+          </Badge>
+        </div>
+      )}
+      <MenuItem icon="settings" onSelect={() => void navigate({ to: '/settings' })}>
+        {words.nav.settings}
+      </MenuItem>
+      {compact && (
+        <>
+          <MenuRule />
+          <MenuLabel>{words.language.label}</MenuLabel>
+          <LanguageChoice />
+          <MenuRule />
+          <MenuLabel>{words.theme.label}</MenuLabel>
+          <ThemeChoice />
+        </>
+      )}
+      <MenuRule />
+      <MenuItem icon="signOut" onSelect={() => void signOut()}>
+        {words.nav.signOut}
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function LanguageChoice(): ReactNode {
+  const words = useWords(sharedWords);
+  const value = useLanguage();
+  return (
+    <MenuChoice
+      label={words.language.label}
+      value={value}
+      options={languages.map((language) => [language, words.language[language]] as const)}
+      onChange={(next) => void switchLanguage(next)}
+    />
+  );
+}
+
+function ThemeChoice(): ReactNode {
+  const words = useWords(sharedWords);
+  const value = useTheme();
+  return (
+    <MenuChoice
+      label={words.theme.label}
+      value={value}
+      options={themes.map((theme) => [theme, words.theme[theme]] as const)}
+      onChange={setTheme}
+    />
+  );
+}
+
+async function signOut(): Promise<void> {
+  await send('DELETE', 'session').catch(() => undefined);
+  queryClient.clear();
+  location.assign('/sign-in');
+}

@@ -1,0 +1,46 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import type { BalanceView, Settings } from '../../src/console/contract.ts';
+import { useMe, useSession } from '../api/data.ts';
+import { PathLink } from '../components/path-link.tsx';
+import { formatYuan, parseYuan } from '../format/money.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+const lowRunwayDays = 3;
+
+export type BalanceState = 'fine' | 'low' | 'empty';
+
+/** `empty`: not even the cheapest model can be paid. `low`: under three days of runway, or under what the reader set. */
+export function balanceState({ empty, runway, available }: BalanceView, { low_balance: lowBalance }: Settings): BalanceState {
+  if (empty) return 'empty';
+  if (runway.state === 'days' && runway.days < lowRunwayDays) return 'low';
+  return lowBalance !== null && parseYuan(available) < parseYuan(lowBalance) ? 'low' : 'fine';
+}
+
+/** What can be spent, on every page; it leads to more of it. */
+export function BalanceChip(): ReactNode {
+  const words = useWords(sharedWords);
+  const { balance } = useSession();
+  const { settings } = useMe();
+  if (balance === null) return null;
+  const state = balanceState(balance, settings);
+  const amount = formatYuan(balance.available, 'balance');
+  const held = parseYuan(balance.held) > 0n ? ` · ${words.balance.held(formatYuan(balance.held, 'balance'))}` : '';
+  return (
+    <PathLink
+      path="/top-up"
+      aria-label={[words.balance.label, amount, state === 'fine' ? '' : words.balance[state]].filter(Boolean).join(' ')}
+      data-tip={`${words.balance.label} ${formatYuan(balance.available, 'exact')}${held}`}
+      className={clsx(
+        'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2.5 text-table font-medium figures touch:h-10',
+        state === 'fine' && 'border-line bg-surface text-text hover:bg-sunken',
+        state === 'low' && 'border-warn bg-warn-soft text-warn',
+        state === 'empty' && 'border-bad bg-bad-soft text-bad',
+      )}
+    >
+      {state !== 'fine' && <span>{words.balance[state]}</span>}
+      {amount}
+    </PathLink>
+  );
+}

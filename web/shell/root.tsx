@@ -1,0 +1,90 @@
+import { type ErrorComponentProps, Outlet, useRouter } from '@tanstack/react-router';
+import { type ReactNode, useEffect } from 'react';
+import { useMe } from '../api/data.ts';
+import { ApiError } from '../api/client.ts';
+import { announcerId } from '../browser/announce.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { ErrorPanel } from '../components/error-panel.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { TipLayer } from '../components/tip.tsx';
+import { Toasts } from '../components/toast.tsx';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { SessionGone } from './session-gone.tsx';
+
+/** Around everything: what floats above pages, and where things are announced. */
+export function Root(): ReactNode {
+  useFocusOnNavigation();
+  return (
+    <Toasts>
+      <Outlet />
+      <SessionGone />
+      <TipLayer />
+      <div id={announcerId} role="status" aria-live="polite" className="sr-only" />
+    </Toasts>
+  );
+}
+
+/** A new page is read from its title on; dialogs that come with an address keep their own focus. */
+function useFocusOnNavigation(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ pathChanged, fromLocation }) => {
+        if (!pathChanged || fromLocation === undefined || document.querySelector('[role="dialog"]') !== null) return;
+        document.querySelector('h1')?.focus({ preventScroll: true });
+      }),
+    [router],
+  );
+}
+
+export function OperatorFrame(): ReactNode {
+  const words = useWords(sharedWords);
+  if (useMe().role === 'operator') return <Outlet />;
+  const refusal = new ApiError(403, { error: { code: 'operator_only', message: '', type: '', param: null, request_id: '' } });
+  return (
+    <Page title={words.nav.operator}>
+      <Panel>
+        <ErrorPanel error={refusal} />
+      </Panel>
+    </Page>
+  );
+}
+
+/** The same for what is not there and what is another's. */
+export function MissingPage(): ReactNode {
+  const words = useWords(sharedWords);
+  return (
+    <Page title={words.notFound.title}>
+      <Panel className="py-8 text-center">
+        <p className="mb-3 text-muted">{words.notFound.text}</p>
+        <ButtonLink to="/">{words.nav.home}</ButtonLink>
+      </Panel>
+    </Page>
+  );
+}
+
+/** A page that could not be loaded or drawn: mostly the console was updated and its old files are gone. */
+export function BrokenPage({ error }: ErrorComponentProps): ReactNode {
+  if (error instanceof ApiError && error.code === 'not_found') return <MissingPage />;
+  return <Broken error={error} />;
+}
+
+function Broken({ error }: { readonly error: unknown }): ReactNode {
+  const words = useWords(sharedWords);
+  const reload = () => location.reload();
+  return (
+    <main className="mx-auto max-w-160 p-6">
+      {error instanceof ApiError ? (
+        <ErrorPanel error={error} onRetry={reload} />
+      ) : (
+        <div role="alert" className="flex flex-col items-center gap-3 py-8 text-center">
+          <p>{words.errors.newVersion}</p>
+          <Button look="primary" icon="refresh" onClick={reload}>
+            {words.errors.reload}
+          </Button>
+        </div>
+      )}
+    </main>
+  );
+}

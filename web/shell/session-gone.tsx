@@ -1,0 +1,56 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { queryClient, sessionData } from '../api/data.ts';
+import { sessionIsBack, sessionStaysGone, signInChannel, useSessionGone } from '../api/session-gone.ts';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+/** Over the page, so that nothing typed is lost: signs in in a window of its own, then what was asked for is asked for once more. */
+export function SessionGone(): ReactNode {
+  const gone = useSessionGone();
+  const words = useWords(sharedWords);
+  const [blocked, setBlocked] = useState(false);
+  useEffect(() => {
+    if (!gone) return undefined;
+    const channel = signInChannel();
+    const back = async () => {
+      const session = await queryClient.fetchQuery({ ...sessionData, staleTime: 0 });
+      if (session.me !== null) sessionIsBack();
+    };
+    channel.addEventListener('message', () => void back());
+    const look = () => void back(); // or signed in on another tab
+    addEventListener('focus', look);
+    return () => {
+      channel.close();
+      removeEventListener('focus', look);
+    };
+  }, [gone]);
+  const signIn = () => {
+    const opened = window.open('/sign-in?next=%2Fsign-in%2Fdone', 'tollgate-sign-in', 'popup,width=480,height=720');
+    setBlocked(opened === null);
+  };
+  const leave = () => {
+    sessionStaysGone();
+    location.assign('/sign-in');
+  };
+  return (
+    <Dialog
+      open={gone}
+      onClose={() => undefined}
+      locked
+      title={words.session.goneTitle}
+      footer={
+        <>
+          <Button onClick={leave}>{words.session.leave}</Button>
+          <Button look="primary" onClick={signIn}>
+            {words.session.again}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.session.gone}</p>
+      {blocked && <p className="mt-2 text-table text-bad">{words.session.blocked}</p>}
+    </Dialog>
+  );
+}

@@ -1,0 +1,95 @@
+import { Outlet } from '@tanstack/react-router';
+import { type ReactNode, Suspense, lazy, useEffect, useState } from 'react';
+import type { BalanceView } from '../../src/console/contract.ts';
+import { addressOf } from '../api/client.ts';
+import { queryClient, showBalance } from '../api/data.ts';
+import { startEvents, useEvent, useLiveness } from '../api/events.ts';
+import { useMedia, useOnline, useWide } from '../browser/media.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { BottomBar } from './bottom-bar.tsx';
+import { Sidebar } from './sidebar.tsx';
+import { type Overlay, useShortcuts } from './shortcuts.ts';
+import { TopBar } from './top-bar.tsx';
+
+const Palette = lazy(() => import('./palette.tsx'));
+const ShortcutList = lazy(() => import('./shortcut-list.tsx'));
+const narrowKey = 'tollgate_sidebar';
+
+/** The frame of every page of somebody signed in. */
+export function Shell(): ReactNode {
+  const words = useWords(sharedWords);
+  const wide = useWide();
+  const roomy = useMedia('(min-width: 1024px)');
+  const [narrow, setNarrow] = useState(() => localStorage.getItem(narrowKey) === 'narrow');
+  const [overlay, setOverlay] = useState<Overlay>();
+  useShortcuts(setOverlay);
+  useLiveData();
+  const toggle = () => {
+    localStorage.setItem(narrowKey, narrow ? 'wide' : 'narrow');
+    setNarrow(!narrow);
+  };
+  const close = () => setOverlay(undefined);
+  return (
+    <div className="flex min-h-dvh">
+      <a
+        href="#content"
+        className="fixed top-2 left-2 z-60 -translate-y-20 rounded-control bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('content')?.focus();
+        }}
+      >
+        {words.nav.skip}
+      </a>
+      {wide && <Sidebar narrow={narrow || !roomy} onToggle={roomy ? toggle : undefined} />}
+      <div className="flex min-w-0 flex-1 flex-col">
+        <TopBar onSearch={() => setOverlay('palette')} />
+        <Connection />
+        <main id="content" tabIndex={-1} className="min-w-0 flex-1 max-md:pb-16">
+          <Outlet />
+        </main>
+      </div>
+      {!wide && <BottomBar />}
+      <Suspense>
+        {overlay === 'palette' && <Palette onClose={close} />}
+        {overlay === 'shortcuts' && <ShortcutList onClose={close} />}
+      </Suspense>
+    </div>
+  );
+}
+
+/** Says when what is seen may be old. */
+function Connection(): ReactNode {
+  const words = useWords(sharedWords);
+  const online = useOnline();
+  const liveness = useLiveness();
+  if (online && liveness === 'live') return null;
+  return (
+    <p role="status" className="border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6">
+      {online ? words.live.paused : words.live.offline}
+    </p>
+  );
+}
+
+/** The balance moves by itself; what else changed is asked for again where it is looked at. */
+function useLiveData(): void {
+  useEffect(() => startEvents(addressOf('events')), []);
+  useEvent('balance', onBalance);
+  useEvent('charge', onCharge);
+}
+
+function onBalance(balance: BalanceView): void {
+  showBalance(balance);
+}
+
+let soon: ReturnType<typeof setTimeout> | undefined;
+const gatherMs = 2000;
+
+/** Charges come in crowds: the overview asks once for all of them. */
+function onCharge(): void {
+  soon ??= setTimeout(() => {
+    soon = undefined;
+    void queryClient.invalidateQueries({ queryKey: ['overview'] });
+  }, gatherMs);
+}

@@ -1,0 +1,52 @@
+import { use } from 'react';
+import { type Language, language, setLanguage, useLanguage } from './language.ts';
+
+type Load<Words> = () => Promise<{ readonly default: Words }>;
+
+/** The words of some pages: one file per language, loaded when a page needs them. */
+export interface Family<Words> {
+  readonly files: Readonly<Record<Language, Load<Words>>>;
+  readonly ready: Map<Language, Words>;
+  readonly loading: Map<Language, Promise<Words>>;
+}
+
+const used = new Set<Family<unknown>>();
+
+/** English decides which words there are; the Chinese file says `satisfies typeof en`, so that a missing one does not compile. */
+export function family<Words>(files: Readonly<Record<Language, Load<Words>>>): Family<Words> {
+  return { files, ready: new Map(), loading: new Map() };
+}
+
+/** The words in the reader's language. Suspends until they are there: pages name their family to the router, which loads it beside the page. */
+export function useWords<Words>(of: Family<Words>): Words {
+  const language = useLanguage();
+  return of.ready.get(language) ?? use(load(of, language));
+}
+
+export function preload<Words>(of: Family<Words>): Promise<Words> {
+  return load(of, language());
+}
+
+/** Nothing on the page changes before all of its words are there. */
+export async function switchLanguage(next: Language): Promise<void> {
+  await Promise.all([...used].map((each) => load(each, next)));
+  setLanguage(next);
+}
+
+function load<Words>(of: Family<Words>, language: Language): Promise<Words> {
+  const known = of.loading.get(language);
+  if (known !== undefined) return known;
+  used.add(of);
+  const words = of.files[language]().then(
+    (file) => {
+      of.ready.set(language, file.default);
+      return file.default;
+    },
+    (error: unknown) => {
+      of.loading.delete(language); // the next one tries again
+      throw error;
+    },
+  );
+  of.loading.set(language, words);
+  return words;
+}

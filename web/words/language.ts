@@ -1,0 +1,29 @@
+import { useSyncExternalStore } from 'react';
+import { remember } from '../browser/cookies.ts';
+
+export const languages = ['zh', 'en'] as const;
+export type Language = (typeof languages)[number];
+
+const listeners = new Set<() => void>();
+let current: Language = typeof document !== 'undefined' && document.documentElement.lang.startsWith('zh') ? 'zh' : 'en';
+
+export function language(): Language {
+  return current;
+}
+
+/** The server wrote the first language into the page; a change is remembered for it in a cookie. Use `switchLanguage`, which loads the words first. */
+export function setLanguage(next: Language): void {
+  current = next;
+  document.documentElement.lang = next === 'zh' ? 'zh-CN' : 'en';
+  remember('tollgate_language', next);
+  for (const tell of listeners) tell();
+}
+
+export function useLanguage(): Language {
+  return useSyncExternalStore(subscribe, language);
+}
+
+function subscribe(tell: () => void): () => void {
+  listeners.add(tell);
+  return () => listeners.delete(tell);
+}
