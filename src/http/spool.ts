@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomText } from '../base/id.ts';
 import { refuse } from '../base/refusal.ts';
+import { passed } from './passed.ts';
 
 export interface SpoolLimits {
   /** What is not longer stays in memory; the rest goes to a file. */
@@ -77,7 +78,10 @@ export class Spool {
     this.#spools.take(piece.length);
     const at = this.#size;
     this.#size += piece.length;
-    if (this.#file !== undefined) return writeAll(this.#file, piece, at);
+    if (this.#file !== undefined) {
+      passed(piece.length);
+      return writeAll(this.#file, piece, at);
+    }
     this.#pieces.push(piece);
     return this.#size <= this.#spools.limits.memoryBytesMax ? undefined : this.#toFile();
   }
@@ -108,6 +112,7 @@ export class Spool {
       if (bytesRead === 0) throw new Error('the upload is shorter than it was');
       had += bytesRead;
     }
+    passed(bytes);
     return into;
   }
 
