@@ -10,8 +10,8 @@ const rates: Readonly<Record<string, readonly number[]>> = {
   '2.3': [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 };
 const samplingHz = [44_100, 48_000, 32_000];
-/** Bytes that are no frame and may stand between frames: tags, and what a cut left. */
-const strangersMax = 256 * 1024;
+/** Bytes that are no frame and may stand between frames: tags with their pictures, and what a cut left. Who has more may hide more. */
+const strangersMax = 1024 * 1024;
 const headBytes = 4;
 const windowBytes = 64 * 1024;
 
@@ -60,13 +60,17 @@ export async function mp3Seconds(source: Source): Promise<number | undefined> {
     const window = await source.bytes(from, Math.min(windowBytes, source.size - from));
     while (at - from + headBytes <= window.length && strangers <= strangersMax) {
       const frame = frameAt(window, at - from);
-      at += frame?.bytes ?? 1;
-      if (frame === undefined) strangers += 1;
-      else {
+      if (frame === undefined) {
+        const next = window.indexOf(0xff, at - from + 1);
+        const skipped = next < 0 ? window.length - (at - from) : next - (at - from);
+        strangers += skipped;
+        at += skipped;
+      } else {
         frames += 1;
         seconds += frame.seconds;
+        at += frame.bytes;
       }
     }
   }
-  return frames < 2 ? undefined : seconds;
+  return frames < 2 || strangers > strangersMax ? undefined : seconds;
 }

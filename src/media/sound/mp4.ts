@@ -7,34 +7,57 @@ interface Box {
   readonly end: number;
 }
 
-/** What is known of a film so far, in `scale` parts of a second. */
-interface Film {
+interface Track {
+  /** Parts of a second. */
   scale: number;
+  /** Parts that its head tells, that its table of times comes to, and where its last fragment ends: files that were recorded live have nothing else. */
   told: number;
-  /** Ends of fragments: files that were recorded live have nothing else. */
+  timed: number;
   fragments: number;
+  /** Of a sample of its fragments. */
   usual: number;
+  /** Of AAC, whose samples are as long as they are, whatever is told of their times: samples a second, and how many there are. */
+  aacHz: number;
+  samples: number;
+}
+
+/** What is known of a film so far. `track`: what is being read is of this one. */
+interface Film {
+  readonly tracks: Map<number, Track>;
+  track: Track;
   steps: number;
 }
 
-const inside = new Set(['moov', 'trak', 'mdia', 'mvex', 'moof', 'traf']);
+const inside = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf']);
+const aacSamples = 1_024;
+const aacHzMax = 96_000;
+/** Of the first samples and of the last one, something is left out. */
+const leftOutSeconds = 1;
 
-/** Seconds of an MP4 or M4A file (ISO 14496-12): of its sound, or by its fragments where its head tells nothing. */
+const newTrack = (): Track => ({ scale: 0, told: 0, timed: 0, fragments: 0, usual: 0, aacHz: 0, samples: 0 });
+
+/** Seconds of an MP4 or M4A file (ISO 14496-12): of its longest track, by whatever makes that the longest. */
 export async function mp4Seconds(source: Source): Promise<number | undefined> {
-  const film: Film = { scale: 0, told: 0, fragments: 0, usual: 0, steps: 0 };
+  const film: Film = { tracks: new Map(), track: newTrack(), steps: 0 };
   await look(source, 0, source.size, film);
-  const parts = Math.max(film.told, film.fragments);
-  return film.scale === 0 || parts === 0 ? undefined : parts / film.scale;
+  const seconds = Math.max(0, ...[...film.tracks.values()].map(secondsOf));
+  return seconds === 0 ? undefined : seconds;
+}
+
+function secondsOf({ scale, told, timed, fragments, aacHz, samples }: Track): number {
+  const said = scale === 0 ? 0 : Math.max(told, timed, fragments) / scale;
+  const decoded = aacHz === 0 ? 0 : (samples * aacSamples) / aacHz;
+  return decoded > said + leftOutSeconds ? decoded : said;
 }
 
 async function look(source: Source, from: number, to: number, film: Film): Promise<void> {
-  let offset = 0;
   for (let at = from; at + 8 <= to; ) {
     if (++film.steps > stepsMax) return;
     const box = await boxAt(source, at, to);
     if (box === undefined) return;
+    if (box.type === 'trak') film.track = newTrack();
     if (inside.has(box.type)) await look(source, box.start, box.end, film);
-    else offset = await read(source, box, film, offset);
+    else await read(source, box, film);
     at = box.end;
   }
 }
@@ -48,48 +71,81 @@ async function boxAt(source: Source, at: number, to: number): Promise<Box | unde
   return { type: head.toString('latin1', 4, 8), start: at + headBytes, end: Math.min(to, at + length) };
 }
 
-/** Returns where the fragment that is being read has come to. */
-async function read(source: Source, { type, start, end: stop }: Box, film: Film, offset: number): Promise<number> {
-  const bytes = await source.bytes(start, 40);
-  const long = bytes[0] === 1;
-  // A track's scale is that of its samples, a film's that of its whole: the last one read is the sound's where there is sound alone.
-  if (type === 'mdhd') {
-    film.scale = bytes.readUInt32BE(long ? 20 : 12);
-    film.told = Math.max(0, long ? Number(bytes.readBigUInt64BE(24)) : bytes.readUInt32BE(16));
-    if (film.told >= 0xffffffff) film.told = 0;
-  }
-  if (type === 'trex') film.usual = bytes.readUInt32BE(12);
-  if (type === 'tfhd') {
-    const flags = bytes.readUIntBE(1, 3);
-    const at = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
-    if (flags & 8) film.usual = bytes.readUInt32BE(at);
-  }
-  if (type === 'tfdt') return long ? Number(bytes.readBigUInt64BE(4)) : bytes.readUInt32BE(4);
-  if (type === 'trun') {
-    const end = offset + (await runLength(source, start, stop, film));
-    film.fragments = Math.max(film.fragments, end);
-    return end;
-  }
-  return offset;
+function trackOf(film: Film, id: number): Track {
+  let track = film.tracks.get(id);
+  if (track === undefined) film.tracks.set(id, (track = newTrack()));
+  return track;
 }
 
-const samplesMax = 100_000;
+async function read(source: Source, box: Box, film: Film): Promise<void> {
+  const { type, start, end } = box;
+  const bytes = await source.bytes(start, 48);
+  const long = bytes[0] === 1;
+  const { track } = film;
+  if (type === 'tkhd') film.tracks.set(bytes.readUInt32BE(long ? 20 : 12), track);
+  if (type === 'mdhd') {
+    track.scale = bytes.readUInt32BE(long ? 20 : 12);
+    const told = long ? Number(bytes.readBigUInt64BE(24)) : bytes.readUInt32BE(16);
+    track.told = told >= 0xffffffff ? 0 : told;
+  }
+  if (type === 'stsd' && bytes.toString('latin1', 12, 16) === 'mp4a') track.aacHz = Math.min(aacHzMax, bytes.readUInt16BE(40));
+  if (type === 'stsz' || type === 'stz2') track.samples += Math.min(samplesMax, bytes.readUInt32BE(8));
+  if (type === 'stts') track.timed += await timesIn(source, start, end);
+  if (type === 'trex') trackOf(film, bytes.readUInt32BE(4)).usual = bytes.readUInt32BE(12);
+  if (type === 'tfhd') {
+    film.track = trackOf(film, bytes.readUInt32BE(4));
+    const flags = bytes.readUIntBE(1, 3);
+    const at = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
+    if (flags & 8) film.track.usual = bytes.readUInt32BE(at);
+  }
+  if (type === 'tfdt') track.fragments = Math.max(track.fragments, long ? Number(bytes.readBigUInt64BE(4)) : bytes.readUInt32BE(4));
+  if (type === 'trun') await run(source, box, track);
+}
+
+const samplesMax = 10_000_000;
+const runMax = 100_000;
 const windowBytes = 64 * 1024;
 
-async function runLength(source: Source, start: number, stop: number, { usual }: Film): Promise<number> {
+/** A table of so many samples and how long each of them is. */
+async function timesIn(source: Source, start: number, stop: number): Promise<number> {
+  const told = (await source.bytes(start, 8)).readUInt32BE(4);
+  let sum = 0;
+  await entries(source, { from: start + 8, stop, told, bytes: 8 }, (table, at) => {
+    sum += table.readUInt32BE(at) * table.readUInt32BE(at + 4);
+  });
+  return sum;
+}
+
+async function run(source: Source, { start, end }: Box, track: Track): Promise<void> {
   const head = await source.bytes(start, 8);
   const flags = head.readUIntBE(1, 3);
-  const told = Math.min(samplesMax, head.readUInt32BE(4));
-  if (!(flags & 0x100)) return told * usual;
-  const each = [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
+  const told = Math.min(runMax, head.readUInt32BE(4));
+  track.samples += told;
+  if (!(flags & 0x100)) {
+    track.fragments += told * track.usual;
+    return;
+  }
+  const bytes = [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
   const from = start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
-  const count = Math.min(told, Math.floor((stop - from) / each));
-  let sum = 0;
+  await entries(source, { from, stop: end, told, bytes }, (table, at) => {
+    track.fragments += table.readUInt32BE(at);
+  });
+}
+
+interface Table {
+  readonly from: number;
+  readonly stop: number;
+  readonly told: number;
+  /** Of an entry. */
+  readonly bytes: number;
+}
+
+async function entries(source: Source, { from, stop, told, bytes }: Table, each: (table: Buffer, at: number) => void): Promise<void> {
+  const count = Math.min(runMax, told, Math.floor((stop - from) / bytes));
   for (let i = 0; i < count; ) {
-    const some = Math.min(count - i, Math.floor(windowBytes / each));
-    const table = await source.bytes(from + i * each, some * each);
-    for (let j = 0; j < some; j++) sum += table.readUInt32BE(j * each);
+    const some = Math.min(count - i, Math.floor(windowBytes / bytes));
+    const table = await source.bytes(from + i * bytes, some * bytes);
+    for (let j = 0; j < some; j++) each(table, j * bytes);
     i += some;
   }
-  return sum;
 }

@@ -38,7 +38,10 @@ const box = (type: string, ...inside: Buffer[]): Buffer => {
 };
 const ftyp = box('ftyp', Buffer.from('M4A \0\0\0\0'));
 const mdhd = (scale: number, duration: number): Buffer => box('mdhd', u32(0), u32(0), u32(0), u32(scale), u32(duration), u32(0));
-const film = (scale: number, duration: number): Buffer => box('moov', box('trak', box('mdia', mdhd(scale, duration))));
+const tkhd = (id: number): Buffer => box('tkhd', u32(0), u32(0), u32(0), u32(id));
+const track = (id: number, scale: number, duration: number, ...tables: Buffer[]): Buffer =>
+  box('trak', tkhd(id), box('mdia', mdhd(scale, duration), box('minf', box('stbl', ...tables))));
+const film = (scale: number, duration: number): Buffer => box('moov', track(1, scale, duration));
 
 test('each format tells how long it is', async () => {
   const made = (format: string): Buffer => sounds[format]?.make(words) ?? Buffer.alloc(0);
@@ -133,6 +136,41 @@ test('a lie about the length does not make a recording shorter than its bytes', 
   expect(await secondsIn(long, 'ogg')).toBeGreaterThanOrEqual(10);
   const flac = Buffer.concat([sounds['flac']?.make(words) ?? Buffer.alloc(0), Buffer.alloc(480_000)]);
   expect(await secondsIn(flac, 'flac')).toBeGreaterThan(8);
+});
+
+test('what is heard counts, not what a head says: an hour is an hour', async () => {
+  const say = sounds['wav']?.make(words) ?? Buffer.alloc(0);
+  const data = say.subarray(say.indexOf('data'));
+  const spoken = secondsOf(words);
+  expect(await secondsIn(Buffer.concat([say, data, data]), 'wav')).toBeCloseTo(3 * spoken, 3);
+  const faster = Buffer.from(say.subarray(12, 36));
+  faster.writeUInt32LE(4_000_000_000, 12);
+  expect(await secondsIn(Buffer.concat([say.subarray(0, 36), faster, say.subarray(36)]), 'wav')).toBeCloseTo(spoken, 3);
+
+  const frame = Buffer.alloc(24);
+  frame.writeUInt32BE(0xfff314c4);
+  const hidden = Buffer.concat([frame, frame, Buffer.alloc(300_000), ...Array.from({ length: 10_000 }, () => frame)]);
+  expect(await secondsIn(hidden, 'mp3')).toBeGreaterThan(200);
+  expect(await look(Buffer.concat([frame, frame, Buffer.alloc(2_000_000), frame]))).toBe('unreadable');
+
+  const short = track(2, 1_000, 1_000);
+  expect(await secondsIn(Buffer.concat([ftyp, box('moov', track(1, 1_000, 3_600_000), short)]), 'mp4')).toBe(3_600);
+  const times = box('stts', u32(0), u32(2), u32(1_000), u32(1_000), u32(1), u32(500));
+  expect(await secondsIn(Buffer.concat([ftyp, box('moov', track(1, 1_000, 1_000, times), short)]), 'mp4')).toBe(1_000.5);
+  const aac = Buffer.alloc(36);
+  aac.write('mp4a', 4, 'latin1');
+  aac.writeUInt16BE(16_000, 32);
+  const decoded = track(1, 16_000, 16_000, box('stsd', u32(0), u32(1), aac), box('stsz', u32(0), u32(100), u32(10_000)));
+  expect(await secondsIn(Buffer.concat([ftyp, box('moov', decoded)]), 'mp4')).toBe(640);
+
+  const packets = Buffer.alloc(27 + 255 + 255, 0x08);
+  packets.write('OggS\0\0', 'latin1');
+  packets.writeUInt32LE(1, 14);
+  packets[26] = 255;
+  packets.fill(1, 27, 282);
+  const ogg = sounds['opus']?.make(words) ?? Buffer.alloc(0);
+  const pages = Array.from({ length: 1_000 }, () => packets);
+  expect(await secondsIn(Buffer.concat([ogg, ...pages, ogg.subarray(ogg.lastIndexOf('OggS'))]), 'ogg')).toBeGreaterThan(255 * 20);
 });
 
 test('a file made of nothing but heads is given up, soon', async () => {

@@ -21,6 +21,8 @@ const readers: Readonly<Record<Sound['format'], (source: Source) => Promise<numb
   webm: webmSeconds,
 };
 
+/** Nobody speaks for longer into one file. */
+const secondsMax = 7 * 24 * 3_600;
 /** Sound in Ogg has no more bytes a second: what its last page says cannot make a recording shorter than its bytes. */
 const oggBytesPerSecondMax = 64_000;
 
@@ -33,7 +35,7 @@ export async function soundOf(spool: Pick<Spool, 'size' | 'slice'>): Promise<Sou
   const format = await formatOf(source);
   if (format === undefined) return 'strange';
   const seconds = await readers[format](source);
-  if (seconds === undefined || !Number.isFinite(seconds) || seconds <= 0) return 'unreadable';
+  if (seconds === undefined || !(seconds > 0 && seconds <= secondsMax)) return 'unreadable';
   return { format, seconds: format === 'ogg' ? Math.max(seconds, source.size / oggBytesPerSecondMax) : seconds };
 }
 

@@ -24,20 +24,18 @@ function element(bytes: Buffer, id: readonly number[], from = 0): { readonly con
 
 const unsigned = (bytes: Buffer): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
 
-/** Seconds by the Duration of its Info, or by its last cluster and block: a browser that records does not go back to write a head. */
+/** Seconds by the Duration of its Info, and by its last cluster and block: a browser that records does not go back to write a head, and a head may lie. */
 export async function webmSeconds(source: Source): Promise<number | undefined> {
   const head = await source.bytes(0, Math.min(headBytes, source.size));
   const info = element(head, [0x15, 0x49, 0xa9, 0x66])?.content;
   if (info === undefined) return undefined;
   const scale = unsigned(element(info, [0x2a, 0xd7, 0xb1])?.content ?? Buffer.alloc(0)) || nanosecondsUsual;
   const told = element(info, [0x44, 0x89])?.content;
-  if (told?.length === 4 || told?.length === 8) {
-    const duration = told.length === 4 ? told.readFloatBE(0) : told.readDoubleBE(0);
-    if (duration > 0 && Number.isFinite(duration)) return (duration * scale) / 1e9;
-  }
+  const duration = told?.length === 4 ? told.readFloatBE(0) : told?.length === 8 ? told.readDoubleBE(0) : 0;
   const from = Math.max(0, source.size - tailBytes);
-  const last = lastTime(await source.bytes(from, Math.min(tailBytes, source.size)));
-  return last === undefined ? undefined : (last * scale) / 1e9;
+  const last = lastTime(await source.bytes(from, Math.min(tailBytes, source.size))) ?? 0;
+  const longest = Math.max(Number.isFinite(duration) ? duration : 0, last);
+  return longest > 0 ? (longest * scale) / 1e9 : undefined;
 }
 
 function lastTime(tail: Buffer): number | undefined {
