@@ -22,7 +22,7 @@ export function refusalFor(fault: Fault, requestId: string, retryAfterMs: number
 const secretCharsMin = 6;
 
 /** The vendor's words without our key, should it stand in them in a form that its adapter does not know. */
-function without(secret: string | undefined, message: string): string {
+export function without(secret: string | undefined, message: string): string {
   return secret === undefined || secret.length < secretCharsMin ? message : message.replaceAll(secret, '***');
 }
 

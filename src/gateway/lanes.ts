@@ -22,6 +22,8 @@ export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTi
 export interface Lane {
   readonly upstream: Upstream;
   readonly sign: Readonly<Record<string, string>>;
+  /** The channel's key, which no client may see, whoever repeats it. */
+  readonly secret: string | undefined;
   /** Only where `sign` is not proof enough. */
   readonly authorize: Authorize | undefined;
   /** Who can read again what this vendor signs; undefined where only the same account can. */
@@ -77,6 +79,7 @@ export class Lanes {
     const lane: Lane = {
       upstream,
       sign: vendor.sign(channel.secret),
+      secret: channel.secret,
       authorize: vendor.authorizer?.(channel.secret, this.#means),
       signer: vendor.signsForAccount ? undefined : vendor.id,
       adapter: (capability) => adapters[capability],

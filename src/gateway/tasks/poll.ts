@@ -11,6 +11,7 @@ import {
   type TaskFile,
 } from '../../providers/task-adapter.ts';
 import { protocolFault } from '../attempt.ts';
+import { without } from '../blame.ts';
 import type { Lane } from '../lanes.ts';
 import { contact } from './contact.ts';
 import { complete, fail } from './finish.ts';
@@ -65,7 +66,7 @@ export async function pollTask(parts: TaskParts, task: Task, copy: CopyFile, sto
   const reported: Progress | TaskFault = 'fault' in contacted ? contacted.fault : read(() => adapter.polled(contacted.reply, accepted));
   if (stop.aborted) return stands(parts, task, undefined, undefined);
   if (!isTaskFault(reported)) {
-    if (reported.state === 'failed') return failed(parts, task, errorOf(reported.fault));
+    if (reported.state === 'failed') return failed(parts, task, errorOf(reported.fault, lane.secret));
     if (reported.state === 'completed')
       return delivered(parts, task, reported, copy, (signal) => keep(parts, lane, adapter, task, reported.file, ask, signal));
   } else if (reported.gone === true && ageOf(parts, task) >= goneAfterMs && task.faults + 1 >= goneTimes) {
@@ -94,10 +95,10 @@ async function failed(parts: TaskParts, task: Task, error: TaskError): Promise<P
 }
 
 /** In words for the client, who may change what it asked for; a vendor's own trouble is nobody's business. */
-function errorOf(fault: Fault): TaskError {
+function errorOf(fault: Fault, secret: string | undefined): TaskError {
   if (fault.kind === 'content_policy')
     return { code: 'content_policy_violation', message: 'The video was refused by the content policy. Please change the prompt.' };
-  const told = fault.kind === 'bad_request' ? `: ${fault.message}` : '.';
+  const told = fault.kind === 'bad_request' ? `: ${without(secret, fault.message)}` : '.';
   return { code: 'generation_failed', message: `The video could not be generated${told}` };
 }
 

@@ -136,10 +136,11 @@ export class Poller {
     const cancel = this.#parts.timers.after(copyMs, () => late.abort());
     const signal = AbortSignal.any([late.signal, this.#stop.signal]);
     let renewing = (): void => {};
+    let renewed = Promise.resolve();
     const renew = (): void => {
       const { database, clock, taskLimits, timers } = this.#parts;
       const leaseMs = pollLeaseMs(taskLimits);
-      void renewClaim(database, task, clock.now() + leaseMs).catch(() => undefined);
+      renewed = renewClaim(database, task, clock.now() + leaseMs).catch(() => undefined);
       renewing = timers.after(leaseMs / 3, renew);
     };
     renew();
@@ -149,6 +150,8 @@ export class Poller {
         this.#copying -= 1;
         cancel();
         renewing();
+        // Were it written after how the task stands, nobody would ask for it until the lease is over.
+        return renewed;
       });
   };
 }
