@@ -44,6 +44,7 @@ export class SpeechStream implements StreamTranslator {
   readonly #events: boolean;
   readonly #source: VoiceSource;
   readonly #rate: number;
+  readonly #samples: boolean;
   readonly #frames = new SseFrames((data) => this.#heard(parse(utf8(data)), data === '[DONE]'));
   readonly #pieces: Buffer[] = [];
   #head: Buffer | undefined;
@@ -56,6 +57,7 @@ export class SpeechStream implements StreamTranslator {
     this.#events = events;
     this.#source = source;
     this.#rate = bytesPerSecond[made];
+    this.#samples = made === 'pcm' || samples !== undefined;
     this.#head = samples && wavHead(samples.hz);
     this.type = events ? 'text/event-stream; charset=utf-8' : voiceTypes[made];
   }
@@ -111,6 +113,10 @@ export class SpeechStream implements StreamTranslator {
   }
 
   #give(sound: Buffer): void {
+    if (this.#bytes === 0 && !this.#samples && words.has(sound[0])) {
+      this.meter.fault = protocolFault('words where a voice was expected');
+      return;
+    }
     const head = this.#head;
     this.#head = undefined;
     this.#bytes += sound.length;
@@ -129,6 +135,9 @@ export class SpeechStream implements StreamTranslator {
     return out;
   }
 }
+
+/** What a page or an object begins with, and no file of sound does. */
+const words: ReadonlySet<number | undefined> = new Set([0x3c, 0x7b]);
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
