@@ -38,6 +38,8 @@ export type AttemptResult =
 
 /** What becomes of a vendor's reply once its head is there. */
 export interface Receiver {
+  /** How far the client has come; absent: it has nothing yet. */
+  readonly stage?: CallStage;
   /** False pauses the vendor. */
   data(piece: Buffer): boolean;
   /** The vendor closed in good order. Undefined: the receiver ends the attempt itself, later. */
@@ -102,7 +104,7 @@ export class Attempt implements UpstreamListener {
     this.contentType = contentType;
     const coding = headers.get('content-encoding');
     if (status < 200 || status > 299)
-      this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this.#limits.faultBytesMax);
+      this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this, this.#limits.faultBytesMax);
     else if (this.#readsAsStream(contentType, coding)) {
       this.#receiver = this.#receive(this);
     } else this.#receiver = new WholeReceiver(contentType, coding, this.#adapter, this.#call, this, this.#limits.answerBytesMax);
@@ -119,12 +121,21 @@ export class Attempt implements UpstreamListener {
   }
 
   end(): void {
-    const result = this.#receiver?.end();
-    if (result !== undefined) this.#resolve(result);
+    this.#conclude(() => this.#receiver?.end());
   }
 
   failed(stage: CallStage, error: Error): void {
-    this.#resolve(this.#receiver?.broken() ?? { kind: 'fault', stage, fault: transportFault(error) });
+    this.#conclude(() => this.#receiver?.broken() ?? { kind: 'fault', stage, fault: transportFault(error) });
+  }
+
+  /** Nothing is heard of the vendor any more: what an adapter throws over its last words must not leave the client waiting. */
+  #conclude(read: () => AttemptResult | undefined): void {
+    try {
+      const result = read();
+      if (result !== undefined) this.#resolve(result);
+    } catch (error) {
+      this.#resolve({ kind: 'fault', stage: this.#receiver?.stage ?? 'waiting', fault: protocolFault(String(error)) });
+    }
   }
 }
 
@@ -172,15 +183,10 @@ class WholeReceiver implements Receiver {
   end(): AttemptResult {
     const first = this.#pieces[0];
     const joined = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
-    try {
-      const read = this.#adapter.read(decoded(joined, this.#coding, this.#bytesMax), this.#contentType, this.#call);
-      if (isFault(read)) return { kind: 'fault', stage: 'waiting', fault: read };
-      if (this.#call.stream)
-        return { kind: 'fault', stage: 'waiting', fault: protocolFault('a whole answer where a stream was asked for') };
-      return { kind: 'answer', answer: read };
-    } catch (error) {
-      return { kind: 'fault', stage: 'waiting', fault: protocolFault(String(error)) };
-    }
+    const read = this.#adapter.read(decoded(joined, this.#coding, this.#bytesMax), this.#contentType, this.#call);
+    if (isFault(read)) return { kind: 'fault', stage: 'waiting', fault: read };
+    if (this.#call.stream) return { kind: 'fault', stage: 'waiting', fault: protocolFault('a whole answer where a stream was asked for') };
+    return { kind: 'answer', answer: read };
   }
 
   broken(): AttemptResult {
@@ -195,21 +201,24 @@ class RefusedReceiver implements Receiver {
   readonly #headers: ReplyHeaders;
   readonly #coding: string | undefined;
   readonly #adapter: Inquiry;
+  readonly #attempt: Attempt;
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(status: number, headers: ReplyHeaders, coding: string | undefined, adapter: Inquiry, bytesMax: number) {
+  constructor(status: number, headers: ReplyHeaders, coding: string | undefined, adapter: Inquiry, attempt: Attempt, bytesMax: number) {
     this.#status = status;
     this.#headers = headers;
     this.#coding = coding;
     this.#adapter = adapter;
+    this.#attempt = attempt;
     this.#bytesMax = bytesMax;
   }
 
   data(piece: Buffer): boolean {
-    if (this.#bytes < this.#bytesMax) this.#pieces.push(piece);
+    this.#pieces.push(piece);
     this.#bytes += piece.length;
+    if (this.#bytes >= this.#bytesMax) this.#attempt.finish(this.end());
     return true;
   }
 

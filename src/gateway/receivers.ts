@@ -115,11 +115,11 @@ export class ForwardingReceiver implements Receiver {
   #close(): AttemptResult {
     const { meter } = this.translator;
     const tail = meter.fault === undefined ? this.translator.end() : '';
-    if (meter.fault !== undefined) return { kind: 'fault', stage: this.#stage(), fault: meter.fault };
+    if (meter.fault !== undefined) return { kind: 'fault', stage: this.stage, fault: meter.fault };
     return { kind: 'streamed', meter, tail };
   }
 
-  #stage(): 'waiting' | 'streaming' {
+  get stage(): 'waiting' | 'streaming' {
     return this.translator.meter.outputBytes > 0 || this.#running.reply.started ? 'streaming' : 'waiting';
   }
 
@@ -139,7 +139,7 @@ export class ForwardingReceiver implements Receiver {
     if (meter.finished && meter.quantities !== undefined) return this.#close();
     return {
       kind: 'fault',
-      stage: this.#stage(),
+      stage: this.stage,
       fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
     };
   }
@@ -182,7 +182,8 @@ export class CollectingReceiver implements Receiver {
 
   readonly #paid = (): void => {
     this.#owed = false;
-    if (this.#ended || this.collector.meter.done) this.#attempt.finish(this.#close());
+    const { meter } = this.collector;
+    if (this.#ended || meter.done || meter.fault !== undefined) this.#attempt.finish(this.#close());
     else this.#attempt.upstreamCall.resume();
   };
 
