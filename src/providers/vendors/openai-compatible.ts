@@ -9,7 +9,7 @@ import { openaiModerations } from '../wire/openai-moderations.ts';
 import { rerank } from '../wire/rerank.ts';
 import { openAiVideos } from '../wire/video/openai-videos.ts';
 
-/** Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give. */
+/** Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give. What clients refer to by address it reads itself, as the format says. */
 export const openaiCompatible = defineVendor({
   id: 'openai-compatible',
   // The older name is the one that every such server reads.
