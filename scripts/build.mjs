@@ -1,14 +1,15 @@
-// src/ → dist/: the command line, and what SQLite's thread runs beside it. Everything is bundled but the native SQLite: one file opens faster than two thousand.
+// src/ and web/ → dist/: the console, the command line, and what SQLite's thread runs beside it. Everything is bundled but the native SQLite: one file opens faster than two thousand.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { buildConsole } from './build-console.mjs';
 import { root, sourcesHash } from './sources.mjs';
 
 const hash = sourcesHash();
 const fresh = join(root, 'node_modules', '.cache', `dist-${process.pid}`);
 const dist = join(root, 'dist');
 
-const result = await build({
+const gateway = build({
   absWorkingDir: root,
   entryPoints: { tollgate: 'src/cli/main.ts', 'sqlite-thread': 'src/ledger/sqlite-thread.ts' },
   outdir: fresh,
@@ -25,12 +26,19 @@ const result = await build({
   logLevel: 'warning',
   banner: { js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);" },
 });
-writeFileSync(join(fresh, 'LICENSES.txt'), licenses(Object.keys(result.metafile.inputs)));
+const { built, packages } = await buildConsole(join(fresh, 'console'), join(dist, 'console'));
+const result = await gateway;
+writeFileSync(join(fresh, 'LICENSES.txt'), licenses([...Object.keys(result.metafile.inputs), ...packages]));
 writeFileSync(join(fresh, '.sources'), hash);
 replace(dist, fresh);
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(`dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
+const size =
+  built === undefined
+    ? 'kept, since web/ has not changed'
+    : `${built.files} files, ${Math.round(built.entry / 1000)} kB of script to begin with`;
+process.stdout.write(`dist/console/: ${size}\n`);
 
 /** The licences of what was bundled travel with it. */
 function licenses(inputs) {

@@ -6,12 +6,18 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 /** Where the build leaves the hash of what it was made of. */
 export const stampFile = join(root, 'dist', '.sources');
-const inputs = ['src', 'sim', 'scripts', 'package-lock.json'];
+const inputs = ['src', 'sim', 'web', 'scripts', 'package-lock.json'];
+const consoleInputs = ['web', 'scripts/build-console.mjs', 'package-lock.json'];
 
 /** One hash of everything that decides what is in dist/. Tests are left out, so that editing one does not rebuild. */
-export function sourcesHash() {
+export const sourcesHash = () => hashOf(inputs);
+
+/** The same for dist/console/ alone, which is kept as long as only the gateway changes. */
+export const consoleHash = () => hashOf(consoleInputs);
+
+function hashOf(paths) {
   const hash = createHash('sha256');
-  for (const file of inputs.flatMap((input) => filesUnder(input)).sort()) {
+  for (const file of paths.flatMap((input) => filesUnder(input)).sort()) {
     hash
       .update(file)
       .update('\0')

@@ -14,6 +14,7 @@ import type { Configuration } from './catalog/configuration.ts';
 import { load, record } from './catalog/recording.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import { catalogTopic } from './catalog/topic.ts';
+import { openAssets } from './console/assets.ts';
 import { speaksOf } from './gateway/kinds.ts';
 import { Lanes } from './gateway/lanes.ts';
 import { type GatewayLimits, gatewayLimits, type Parts } from './gateway/parts.ts';
@@ -75,6 +76,8 @@ export interface GatewayOptions {
   readonly port: number;
   /** Where SQLite's thread begins; undefined keeps SQLite in this thread, as commands and tests do. */
   readonly sqliteThread: URL | undefined;
+  /** Where the built console lies; undefined, or nothing there: there is none. */
+  readonly consoleFolder?: string | undefined;
   readonly logLevel: string;
   /** Bearer token of `/metrics`; undefined: there is no such page. */
   readonly metricsToken: string | undefined;
@@ -156,7 +159,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
   const door = await openDoor(server, parts, endpoints, doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   desk.openOn(server);
-  openPages(server, { ready: () => door.open && till.admitting, metrics: () => metrics.page(), metricsToken: options.metricsToken });
+  const pages = openAssets(server, options.consoleFolder, options.publicUrl);
+  const ready = () => door.open && till.admitting;
+  openPages(server, { ready, metrics: () => metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
   const loops = [changes.stop, ...expiring.map(({ stop }) => stop)].map((stop) => ({ close: stop }));
   const rooms: readonly Closing[] = [tasks, till, ...loops, keyring, lanes, blobs, database];
   const close = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { unreadable } from './unreadable.ts';
 
 export interface PagesOptions {
@@ -7,6 +7,8 @@ export interface PagesOptions {
   readonly ready: () => boolean;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly metricsToken: string | undefined;
+  /** Answers what is nobody else's, or undefined: then there is no such page. */
+  readonly otherwise: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 }
 
 /** What is served beside the interface: liveness, readiness and metrics. */
@@ -16,7 +18,10 @@ export function openPages(server: FastifyInstance, options: PagesOptions): void 
     const ready = options.ready();
     return reply.code(ready ? 200 : 503).send({ ready });
   });
-  server.setNotFoundHandler(({ method, url }, reply) => {
+  server.setNotFoundHandler((request, reply) => {
+    const answered = options.otherwise(request, reply);
+    if (answered !== undefined) return answered;
+    const { method, url } = request;
     const { status, body } = unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
     return reply.code(status).type('application/json').send(body);
   });

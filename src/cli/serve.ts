@@ -26,6 +26,9 @@ export const defaultPort = 8_080;
 /** SQLite's thread, beside this file in dist/. */
 export const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
 
+/** The built console: beside this file in dist/, or there when the sources are run. */
+const consoleFolders = ['./console/', '../../dist/console/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+
 export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const configuration = await configurationOf(options.config, env);
   for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
@@ -60,6 +63,7 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     host: options.host,
     port: options.port ?? defaultPort,
     sqliteThread: existsSync(fileURLToPath(sqliteThread)) ? sqliteThread : undefined,
+    consoleFolder: consoleFolders.find((folder) => existsSync(folder)),
     logLevel: env['TOLLGATE_LOG'] ?? 'info',
     metricsToken: env['TOLLGATE_METRICS_TOKEN'],
     limits: { utcOffsetMinutes: utcOffset(env) },

@@ -1,0 +1,53 @@
+// web/ → dist/console/: the page, and files whose names change with their content, packed for browsers. What is there already is kept when web/ has not changed.
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { consoleHash, root } from './sources.mjs';
+
+/** Packages whose code or styles are in the console but in none of its modules. */
+const alsoBundled = ['node_modules/tailwindcss'];
+
+/** Resolves with the files' number and the entry's bytes, or undefined when an earlier build was kept, and with the folders of the packages within. */
+export async function buildConsole(outdir, before) {
+  const hash = consoleHash();
+  if (existsSync(join(before, '.sources')) && readFileSync(join(before, '.sources'), 'utf8') === hash) {
+    cpSync(before, outdir, { recursive: true });
+    return { built: undefined, packages: JSON.parse(readFileSync(join(before, '.packages.json'), 'utf8')) };
+  }
+  const { build } = await import('vite');
+  const { output } = await build({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn', build: { outDir: outdir } });
+  rmSync(join(outdir, 'manifest.json'), { force: true });
+  const assets = join(outdir, 'assets');
+  for (const name of readdirSync(assets)) if (/\.(?:js|css|svg)$/.test(name)) pack(join(assets, name));
+  const packages = packagesIn(output.flatMap((chunk) => chunk.moduleIds ?? []));
+  writeFileSync(join(outdir, '.packages.json'), JSON.stringify(packages));
+  writeFileSync(join(outdir, '.sources'), hash);
+  return { built: { files: output.length, entry: entryBytes(output) }, packages };
+}
+
+function pack(file) {
+  const bytes = readFileSync(file);
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+}
+
+/** What a browser must have before it can show anything: the entry and all that it imports at once, packed by gzip. */
+function entryBytes(output) {
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+  const seen = new Set();
+  const add = (name) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const next of chunks.get(name)?.imports ?? []) add(next);
+  };
+  for (const chunk of output) if (chunk.isEntry) add(chunk.fileName);
+  return [...seen].reduce((sum, name) => sum + gzipSync(chunks.get(name)?.code ?? '', { level: 9 }).length, 0);
+}
+
+/** Folders of packages, from the root. */
+function packagesIn(modules) {
+  const folders = modules
+    .map((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(relative(root, id.replace('\0', '')))?.[0])
+    .filter(Boolean);
+  return [...new Set([...folders, ...alsoBundled])].sort();
+}
