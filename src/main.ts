@@ -11,6 +11,7 @@ import { systemRandom } from './base/random.ts';
 import { systemTimers } from './base/timers.ts';
 import { buildSnapshot, type Serves } from './catalog/build-snapshot.ts';
 import type { Configuration } from './catalog/configuration.ts';
+import { keepPricesInForce } from './catalog/prices.ts';
 import { load, record } from './catalog/recording.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import { catalogTopic } from './catalog/topic.ts';
@@ -18,6 +19,8 @@ import { openAssets } from './console/assets.ts';
 import { speaksOf } from './gateway/kinds.ts';
 import { Lanes } from './gateway/lanes.ts';
 import { type GatewayLimits, gatewayLimits, type Parts } from './gateway/parts.ts';
+import { Counts } from './gateway/reports/counts.ts';
+import { Reporter } from './gateway/reports/reporter.ts';
 import { StreamWatch } from './gateway/stream-watch.ts';
 import { Submissions } from './gateway/submissions.ts';
 import { type TaskLimits, taskLimits } from './gateway/tasks/limits.ts';
@@ -126,6 +129,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const watch = new StreamWatch();
   const metrics = metricsOf(watch, till);
+  const counts = new Counts(systemClock);
   const parts: Parts = {
     clock: systemClock,
     random: systemRandom,
@@ -144,8 +148,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     access: (line) => {
       log.text('request', accessText(line));
       metrics.finished(line);
+      counts.finished(line);
     },
-    failed: (line) => log.line('attempt failed', line),
+    failed: (line) => {
+      log.line('attempt failed', line);
+      counts.failed(line);
+    },
   };
   const tasks = tasksOn(parts, database, sealer, log, options);
   if (sole !== undefined) await tasks.release();
@@ -153,7 +161,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     expireHourly([memory, submissions, signatures, files, windows, tasks]),
     await keepMonths(database, systemClock),
     keepHours(database, systemClock),
+    keepPricesInForce(database, systemClock),
   ];
+  const reporter = new Reporter({ ...parts, database, counts });
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
@@ -163,7 +173,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const ready = () => door.open && till.admitting;
   openPages(server, { ready, metrics: () => metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
   const loops = [changes.stop, ...expiring.map(({ stop }) => stop)].map((stop) => ({ close: stop }));
-  const rooms: readonly Closing[] = [tasks, till, ...loops, keyring, lanes, blobs, database];
+  const rooms: readonly Closing[] = [tasks, till, reporter, ...loops, keyring, lanes, blobs, database];
   const close = async (): Promise<void> => {
     await emptied(door, desk, server);
     for (const room of rooms) await room.close();
@@ -172,6 +182,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   tasks.start();
+  reporter.start();
   return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
 }
 

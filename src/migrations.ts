@@ -1,6 +1,8 @@
 import { auditMigrations } from './accounts/audit.ts';
 import { accountsMigrations } from './accounts/migrations.ts';
+import { userKeysMigrations } from './accounts/user-keys.ts';
 import { catalogMigrations } from './catalog/migrations.ts';
+import { reportsMigrations } from './gateway/reports/migrations.ts';
 import { tasksMigrations } from './gateway/tasks/migrations.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
@@ -14,10 +16,12 @@ export const migrations: readonly Migration[] = [
   ...changesMigrations,
   ...accountsMigrations,
   ...auditMigrations,
+  ...userKeysMigrations,
   ...ledgerMigrations,
   ...catalogMigrations,
   ...usageMigrations,
   ...recallMigrations,
   ...mediaMigrations,
   ...tasksMigrations,
+  ...reportsMigrations,
 ];

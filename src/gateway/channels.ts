@@ -6,6 +6,7 @@ import type { Adapter, Call, SoundAdapter, StreamedPictureAdapter, StreamTransla
 import { mayRetry } from '../routing/retry.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
+import type { Lane } from './lanes.ts';
 import { prepare } from './prepare.ts';
 import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import { attemptWhole } from './whole.ts';
@@ -27,7 +28,14 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
   while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
     const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random);
     if (candidate === undefined) break;
-    const one = await attemptOn(exchange, candidate);
+    const lane = parts.lanes.of(candidate.channel);
+    let one: Tried;
+    lane.running += 1;
+    try {
+      one = await attemptOn(exchange, candidate, lane);
+    } finally {
+      lane.running -= 1;
+    }
     if (one.result.kind !== 'fault') {
       if (one.result.kind !== 'left' && one.result.kind !== 'refused') parts.health.answered(candidate.id, parts.clock.monotonicMs());
       return one;
@@ -62,11 +70,10 @@ function speaking({ parts, admitted, request }: Exchange): readonly Candidate[] 
   return candidates.filter(({ channel }) => parts.lanes.of(channel).adapter(request.capability) !== undefined);
 }
 
-async function attemptOn(exchange: Exchange, candidate: Candidate): Promise<Tried> {
+async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane): Promise<Tried> {
   const { parts, request, purse } = exchange;
   exchange.attempts += 1;
   exchange.candidate = candidate;
-  const lane = parts.lanes.of(candidate.channel);
   const adapter = lane.adapter(request.capability);
   if (adapter === undefined) throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.

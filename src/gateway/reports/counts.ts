@@ -1,0 +1,164 @@
+import type { Clock } from '../../base/clock.ts';
+import type { FaultKind } from '../../base/fault.ts';
+import type { AccessLine } from '../../telemetry/access.ts';
+
+/** Counts of an hour can be told to ten minutes. */
+export const slotMs = 600_000;
+const minuteMs = 60_000;
+/** What is told of now is told of so many minutes. */
+export const recentMinutes = 5;
+
+/** Classes of first bytes grow by a seventh: what is told of them is that exact. */
+const growth = 1.15;
+const firstPrefix = 'first:';
+
+/** So much of one kind that one channel did within a slot (its beginning, wall clock, ms): `ok`, the kind of a fault, or the class of a first byte. */
+export interface Count {
+  readonly slot: number;
+  readonly channel: string;
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** The class in which a first byte lies, in words. */
+const firstByteKind = (at: number): string => `${firstPrefix}${at}`;
+
+const classOf = (ms: number): number => Math.max(0, Math.ceil(Math.log(Math.max(1, ms)) / Math.log(growth)));
+
+/** Milliseconds below which this share of first bytes came; undefined without any. */
+export function firstByteShare(counts: Iterable<Pick<Count, 'kind' | 'count'>>, share: number): number | undefined {
+  const classes = new Map<number, number>();
+  let total = 0;
+  for (const { kind, count } of counts) {
+    if (!kind.startsWith(firstPrefix)) continue;
+    const at = Number(kind.slice(firstPrefix.length));
+    classes.set(at, (classes.get(at) ?? 0) + count);
+    total += count;
+  }
+  let before = 0;
+  for (const [at, count] of [...classes].sort(([a], [b]) => a - b)) {
+    before += count;
+    if (before >= total * share) return Math.round(growth ** (at - 0.5));
+  }
+  return undefined;
+}
+
+/** Of the last minutes, all channels together. */
+export interface Recent {
+  readonly requests: number;
+  readonly errors: number;
+  readonly firsts: readonly { readonly kind: string; readonly count: number }[];
+}
+
+interface Tally {
+  ok: number;
+  readonly faults: Map<string, number>;
+  readonly firsts: Map<number, number>;
+}
+
+interface Minute {
+  readonly at: number;
+  requests: number;
+  errors: number;
+  readonly firsts: Map<number, number>;
+}
+
+/** What this process has counted and nobody has written down yet. */
+export class Counts {
+  readonly #clock: Clock;
+  #slot = 0;
+  #tallies = new Map<string, Tally>();
+  /** Of slots that are over, and what could not be written. */
+  #waiting: Count[] = [];
+  #minutes: Minute[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A request is over. */
+  finished({ channel, outcome, status, firstByteMs }: AccessLine): void {
+    const now = this.#clock.now();
+    const minute = this.#minute(now);
+    const failed = status >= 500 || outcome === 'cut' || outcome.startsWith('fault:');
+    minute.requests += 1;
+    if (failed) minute.errors += 1;
+    if (failed || channel === undefined || status >= 300) return;
+    const tally = this.#tally(channel, now);
+    tally.ok += 1;
+    if (firstByteMs === undefined) return;
+    const at = classOf(firstByteMs);
+    more(tally.firsts, at);
+    more(minute.firsts, at);
+  }
+
+  /** One attempt did not come to anything. */
+  failed({ channel, fault }: { readonly channel: string; readonly fault: FaultKind }): void {
+    more(this.#tally(channel, this.#clock.now()).faults, fault);
+  }
+
+  recent(): Recent {
+    const from = this.#clock.now() - recentMinutes * minuteMs;
+    const minutes = this.#minutes.filter(({ at }) => at > from - minuteMs);
+    const firsts = new Map<number, number>();
+    for (const minute of minutes) for (const [at, count] of minute.firsts) firsts.set(at, (firsts.get(at) ?? 0) + count);
+    return {
+      requests: minutes.reduce((sum, { requests }) => sum + requests, 0),
+      errors: minutes.reduce((sum, { errors }) => sum + errors, 0),
+      firsts: [...firsts].map(([at, count]) => ({ kind: firstByteKind(at), count })),
+    };
+  }
+
+  /** What is to be written down; it is counted here no more. */
+  take(): readonly Count[] {
+    this.#close();
+    const taken = this.#waiting;
+    this.#waiting = [];
+    return taken;
+  }
+
+  /** It could not be written. Who is away for long loses the oldest. */
+  putBack(counts: readonly Count[]): void {
+    this.#waiting = [...counts, ...this.#waiting].slice(-waitingMax);
+  }
+
+  #tally(channel: string, now: number): Tally {
+    const slot = now - (now % slotMs);
+    if (slot !== this.#slot) {
+      this.#close();
+      this.#slot = slot;
+    }
+    const known = this.#tallies.get(channel);
+    if (known !== undefined) return known;
+    const tally = { ok: 0, faults: new Map<string, number>(), firsts: new Map<number, number>() };
+    this.#tallies.set(channel, tally);
+    return tally;
+  }
+
+  #close(): void {
+    for (const [channel, { ok, faults, firsts }] of this.#tallies) {
+      const add = (kind: string, count: number) => this.#waiting.push({ slot: this.#slot, channel, kind, count });
+      if (ok > 0) add('ok', ok);
+      for (const [fault, count] of faults) add(fault, count);
+      for (const [at, count] of firsts) add(firstByteKind(at), count);
+    }
+    this.#tallies = new Map();
+  }
+
+  #minute(now: number): Minute {
+    const at = now - (now % minuteMs);
+    const last = this.#minutes.at(-1);
+    if (last?.at === at) return last;
+    const minute = { at, requests: 0, errors: 0, firsts: new Map<number, number>() };
+    this.#minutes.push(minute);
+    if (this.#minutes.length > recentMinutes + 1) this.#minutes.shift();
+    return minute;
+  }
+}
+
+/** Counts that wait for a database at most. */
+const waitingMax = 100_000;
+
+function more<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

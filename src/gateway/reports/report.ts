@@ -1,0 +1,163 @@
+import type { Clock } from '../../base/clock.ts';
+import type { FaultKind } from '../../base/fault.ts';
+import type { Database, Script } from '../../storage/database.ts';
+import { type Count, firstByteShare, type Recent, recentMinutes, slotMs } from './counts.ts';
+
+/** `parked`: our key or our account there is refused. `cooling`: the vendor asked us to stay away. `degraded`: it fails, and others are preferred. */
+export type ChannelHealthState = 'healthy' | 'degraded' | 'cooling' | 'parked';
+
+/** A channel as one process sees it. Times are wall clock, ms. */
+export interface ChannelReport {
+  readonly state: ChannelHealthState;
+  readonly why: FaultKind | undefined;
+  readonly since: number;
+  readonly until: number | undefined;
+  /** Attempts under way. */
+  readonly running: number;
+}
+
+/** What one process tells of itself. */
+export interface NodeReport {
+  readonly node: string;
+  readonly at: number;
+  readonly openStreams: number;
+  readonly recent: Recent;
+  /** How long its last report took to write. */
+  readonly databaseMs: number;
+  readonly channels: Readonly<Record<string, ChannelReport>>;
+}
+
+/** Who has said nothing for so long is not there any more. */
+export const reportAgeMsMax = 30_000;
+
+/** Of every process that is there. */
+export async function nodeReports(database: Database, clock: Clock): Promise<readonly NodeReport[]> {
+  const rows = await database.query('SELECT node, at, report FROM node_report WHERE at>$1 ORDER BY node', [clock.now() - reportAgeMsMax]);
+  // Written by the reporter.
+  return rows.map((row) => ({ ...(JSON.parse(String(row['report'])) as NodeReport), node: String(row['node']), at: Number(row['at']) }));
+}
+
+const badness: readonly ChannelHealthState[] = ['healthy', 'degraded', 'cooling', 'parked'];
+
+/** A channel as all processes see it together: as bad as any of them says, and all that runs there. */
+export function channelTogether(reports: readonly NodeReport[], channel: string): ChannelReport {
+  let worst: ChannelReport = { state: 'healthy', why: undefined, since: 0, until: undefined, running: 0 };
+  let running = 0;
+  for (const { channels } of reports) {
+    const one = channels[channel];
+    if (one === undefined) continue;
+    running += one.running;
+    if (badness.indexOf(one.state) > badness.indexOf(worst.state)) worst = one;
+  }
+  return { ...worst, running };
+}
+
+/** All processes' last minutes as one. */
+export interface Now {
+  readonly requestsPerMinute: number;
+  readonly errorShare: number | undefined;
+  readonly medianMs: number | undefined;
+  readonly p95Ms: number | undefined;
+  readonly openStreams: number;
+}
+
+export function nowOf(reports: readonly NodeReport[]): Now {
+  const sum = (of: (report: NodeReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
+  const requests = sum(({ recent }) => recent.requests);
+  const firsts = reports.flatMap(({ recent }) => recent.firsts);
+  return {
+    requestsPerMinute: Math.round((requests / recentMinutes) * 10) / 10,
+    errorShare: requests === 0 ? undefined : sum(({ recent }) => recent.errors) / requests,
+    medianMs: firstByteShare(firsts, 0.5),
+    p95Ms: firstByteShare(firsts, 0.95),
+    openStreams: sum(({ openStreams }) => openStreams),
+  };
+}
+
+/** What all processes have counted since `from`, of one channel or of all. */
+export async function channelCounts(database: Database, { from, channel }: { from: number; channel?: string }): Promise<readonly Count[]> {
+  const first = from - (from % slotMs);
+  const rows =
+    channel === undefined
+      ? await database.query('SELECT * FROM channel_count WHERE slot>=$1 ORDER BY slot', [first])
+      : await database.query('SELECT * FROM channel_count WHERE slot>=$1 AND channel=$2 ORDER BY slot', [first, channel]);
+  return rows.map((row) => ({
+    slot: Number(row['slot']),
+    channel: String(row['channel']),
+    kind: String(row['kind']),
+    count: Number(row['count']),
+  }));
+}
+
+/** What counts come to: attempts, which of them failed and how, and how fast the others were. */
+export interface Tallied {
+  readonly requests: number;
+  readonly errors: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly medianMs: number | undefined;
+  readonly p95Ms: number | undefined;
+}
+
+export function tallied(counts: readonly Count[]): Tallied {
+  const faults: Record<string, number> = {};
+  let answered = 0;
+  for (const { kind, count } of counts) {
+    if (kind === 'ok') answered += count;
+    else if (!kind.startsWith('first:')) faults[kind] = (faults[kind] ?? 0) + count;
+  }
+  const errors = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  return { requests: answered + errors, errors, faults, medianMs: firstByteShare(counts, 0.5), p95Ms: firstByteShare(counts, 0.95) };
+}
+
+/** When a channel was seen differently than before, the latest first. */
+export interface Turn {
+  readonly at: number;
+  readonly node: string;
+  readonly state: ChannelHealthState;
+  readonly why: string | undefined;
+  readonly until: number | undefined;
+}
+
+export async function channelTurns(database: Database, channel: string, limit: number): Promise<readonly Turn[]> {
+  const rows = await database.query('SELECT * FROM channel_turn WHERE channel=$1 ORDER BY at DESC, node LIMIT $2', [channel, limit]);
+  return rows.map((row) => ({
+    at: Number(row['at']),
+    node: String(row['node']),
+    state: badness.find((state) => state === row['state']) ?? 'healthy',
+    why: row['why'] === null ? undefined : String(row['why']),
+    until: row['until'] === null ? undefined : Number(row['until']),
+  }));
+}
+
+export interface NewTurn extends Omit<Turn, 'node'> {
+  readonly channel: string;
+}
+
+/** Adds counts and turns to what is there, and replaces the process's report. */
+export function* writeReport(report: NodeReport, counts: readonly Count[], turns: readonly NewTurn[]): Script<void> {
+  for (const { slot, channel, kind, count } of counts)
+    yield {
+      sql: `INSERT INTO channel_count (slot, channel, kind, count) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (slot, channel, kind) DO UPDATE SET count=channel_count.count+excluded.count`,
+      params: [slot, channel, kind, count],
+    };
+  for (const { channel, at, state, why, until } of turns)
+    yield {
+      sql: 'INSERT INTO channel_turn (channel, at, node, state, why, until) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (channel, at, node) DO NOTHING',
+      params: [channel, at, report.node, state, why ?? null, until ?? null],
+    };
+  yield {
+    sql: 'INSERT INTO node_report (node, at, report) VALUES ($1, $2, $3) ON CONFLICT (node) DO UPDATE SET at=excluded.at, report=excluded.report',
+    params: [report.node, report.at, JSON.stringify(report)],
+  };
+}
+
+const countsKeptMs = 8 * 86_400_000;
+const turnsKeptMs = 30 * 86_400_000;
+
+/** Forgets what nobody asks for any more. */
+export function* forgetReports(now: number): Script<void> {
+  yield { sql: 'DELETE FROM channel_count WHERE slot<$1', params: [now - countsKeptMs] };
+  yield { sql: 'DELETE FROM channel_turn WHERE at<$1', params: [now - turnsKeptMs] };
+  yield { sql: 'DELETE FROM node_report WHERE at<$1', params: [now - 10 * reportAgeMsMax] };
+}

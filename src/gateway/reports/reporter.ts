@@ -1,0 +1,115 @@
+import type { Clock } from '../../base/clock.ts';
+import { randomText } from '../../base/id.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import type { Health } from '../../routing/health.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Lanes } from '../lanes.ts';
+import type { StreamWatch } from '../stream-watch.ts';
+import type { Counts } from './counts.ts';
+import { type ChannelHealthState, type ChannelReport, forgetReports, type NewTurn, type NodeReport, writeReport } from './report.ts';
+
+export interface ReporterRooms {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly counts: Counts;
+  readonly health: Health;
+  readonly lanes: Lanes;
+  readonly watch: StreamWatch;
+  readonly catalog: () => Snapshot;
+}
+
+const everyMs = 2_000;
+/** Whoever has nothing new says so this often: that it is there. */
+const unchangedMsMax = 10_000;
+const forgetEveryMs = 3_600_000;
+
+/** Writes down every few seconds what this process sees and has counted, so that an operator of many sees all of them. */
+export class Reporter {
+  readonly #rooms: ReporterRooms;
+  readonly #node = `node_${randomText(12)}`;
+  #channels: Readonly<Record<string, ChannelReport>> = {};
+  #last: { readonly text: string; readonly at: number } | undefined;
+  #databaseMs = 0;
+  #forgotAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(rooms: ReporterRooms) {
+    this.#rooms = rooms;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#writing = this.report().finally(() => {
+        if (this.#timer !== undefined) this.start();
+      });
+    }, everyMs).unref();
+  }
+
+  /** Writes what there is to tell now. What cannot be written is told the next time. */
+  async report(): Promise<void> {
+    const { database, clock, counts, watch } = this.#rooms;
+    const { channels, turns } = this.#look();
+    const waiting = counts.take();
+    const told = { node: this.#node, openStreams: watch.open, recent: counts.recent(), databaseMs: this.#databaseMs, channels };
+    const at = clock.now();
+    const text = JSON.stringify(told);
+    const nothingNew = waiting.length === 0 && turns.length === 0 && text === this.#last?.text;
+    if (nothingNew && at - (this.#last?.at ?? 0) < unchangedMsMax) return;
+    const report: NodeReport = { ...told, at };
+    const begun = clock.monotonicMs();
+    try {
+      await database.transact(() => writeReport(report, waiting, turns));
+      this.#channels = channels;
+      this.#last = { text, at };
+      await this.#forget(at);
+    } catch {
+      // The database is away, which is told by whoever needs it more.
+      counts.putBack(waiting);
+    }
+    this.#databaseMs = Math.round(clock.monotonicMs() - begun);
+  }
+
+  async #forget(at: number): Promise<void> {
+    if (at - this.#forgotAt < forgetEveryMs) return;
+    await this.#rooms.database.transact(() => forgetReports(at));
+    this.#forgotAt = at;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#writing;
+    await this.report();
+  }
+
+  /** Every channel as it is now, and which of them are not what they were. */
+  #look(): { readonly channels: Readonly<Record<string, ChannelReport>>; readonly turns: readonly NewTurn[] } {
+    const { catalog, clock, lanes } = this.#rooms;
+    const now = clock.now();
+    const channels: Record<string, ChannelReport> = {};
+    const turns: NewTurn[] = [];
+    for (const { name, revision } of catalog().channels.values()) {
+      const before = this.#channels[name];
+      const { state, why, forMs } = this.#stateOf(`${name}@${revision}`);
+      const until = forMs === undefined ? undefined : now + forMs;
+      const same = (before?.state ?? 'healthy') === state && (before?.why ?? why) === why;
+      // The end of a wait is counted from now again and again: only a longer one is news.
+      const end = same && until !== undefined && before?.until !== undefined && until - before.until < everyMs ? before.until : until;
+      channels[name] = { state, why, since: same ? (before?.since ?? now) : now, until: end, running: lanes.running(name) };
+      if (!same) turns.push({ channel: name, at: now, state, why, until });
+    }
+    return { channels, turns };
+  }
+
+  #stateOf(id: string): { state: ChannelHealthState; why: ChannelReport['why']; forMs: number | undefined } {
+    const { shut, breaker, lastFault } = this.#rooms.health.state(id, this.#rooms.clock.monotonicMs());
+    if (shut !== undefined) {
+      const parked = shut.because === 'credentials' || shut.because === 'quota';
+      return { state: parked ? 'parked' : 'cooling', why: shut.because, forMs: shut.forMs };
+    }
+    if (breaker === 'closed') return { state: 'healthy', why: undefined, forMs: undefined };
+    const refused = lastFault === 'credentials' || lastFault === 'quota';
+    return { state: refused ? 'parked' : 'degraded', why: lastFault, forMs: undefined };
+  }
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../../test/databases.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import { Health } from '../../routing/health.ts';
+import type { AccessLine } from '../../telemetry/access.ts';
+import { Lanes } from '../lanes.ts';
+import { StreamWatch } from '../stream-watch.ts';
+import { Counts } from './counts.ts';
+import { reportsMigrations } from './migrations.ts';
+import { channelCounts, channelTogether, channelTurns, nodeReports, nowOf, tallied } from './report.ts';
+import { Reporter } from './reporter.ts';
+
+const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
+  ...{ id: 'req_1', userId: 'u', keyId: 'k', model: 'm', group: 'default', channel: 'ark', stream: true, status: 200, outcome: 'ok' },
+  ...{ attempts: 1, inputTokens: 1, outputTokens: 1, cost: '1', firstByteMs: 400, durationMs: 900 },
+  ...changed,
+});
+
+/** A process: its own health and counts, on a clock that all share. */
+function node(database: Parameters<typeof nodeReports>[0], clock: { at: number; now(): number; monotonicMs(): number }) {
+  const counts = new Counts(clock);
+  const health = new Health();
+  const channel = {
+    name: 'ark',
+    vendor: 'v',
+    baseUrl: undefined,
+    secret: undefined,
+    groups: [],
+    priority: 0,
+    weight: 1,
+    models: new Map(),
+    revision: 3,
+  };
+  const snapshot: Snapshot = {
+    ...{ version: '1', groups: new Map(), models: new Map(), channels: new Map([['ark', channel]]) },
+    offer: () => undefined,
+    listing: () => [],
+  };
+  const lanes = new Lanes(new Map(), { now: () => clock.at, post: () => Promise.reject(new Error('no vendor')) });
+  const reporter = new Reporter({ database, clock, counts, health, lanes, watch: new StreamWatch(), catalog: () => snapshot });
+  return { counts, health, reporter };
+}
+
+function clockAt(at: number) {
+  const clock = { at, now: () => clock.at, monotonicMs: () => clock.at };
+  return clock;
+}
+
+forEachDatabase((_, openFresh) => {
+  test('what several processes see and count is told as one', async () => {
+    const db = await openFresh({ migrations: reportsMigrations });
+    const clock = clockAt(7_200_000);
+    const [one, two] = [node(db, clock), node(db, clock)];
+    for (let i = 0; i < 9; i++) one.counts.finished(line());
+    two.counts.finished(line({ firstByteMs: 4_000 }));
+    two.counts.finished(line({ status: 503, outcome: 'fault:overloaded' }));
+    two.counts.failed({ channel: 'ark', fault: 'overloaded' });
+    two.health.faulted('ark@3', { kind: 'credentials', message: 'no' }, clock.at);
+    await one.reporter.report();
+    await two.reporter.report();
+    const reports = await nodeReports(db, clock);
+    expect(reports).toHaveLength(2);
+    expect(channelTogether(reports, 'ark')).toMatchObject({ state: 'parked', why: 'credentials', since: clock.at });
+    const now = nowOf(reports);
+    expect(now).toMatchObject({ requestsPerMinute: 2.2, openStreams: 0 });
+    expect(now.errorShare).toBeCloseTo(1 / 11);
+    expect(now.medianMs).toBeGreaterThan(400 / 1.15);
+    expect(now.medianMs).toBeLessThan(400 * 1.15);
+    expect(now.p95Ms).toBeGreaterThan(4_000 / 1.15);
+    const counted = tallied(await channelCounts(db, { from: clock.at - 3_600_000, channel: 'ark' }));
+    expect(counted).toMatchObject({ requests: 11, errors: 1, faults: { overloaded: 1 } });
+  });
+
+  test('a channel that recovers leaves its story, and a process that is gone is not asked', async () => {
+    const db = await openFresh({ migrations: reportsMigrations });
+    const clock = clockAt(1_000_000);
+    const one = node(db, clock);
+    one.health.faulted('ark@3', { kind: 'rate_limited', message: 'slowly', retryAfterMs: 40_000 }, clock.at);
+    await one.reporter.report();
+    clock.at += 10_000;
+    await one.reporter.report();
+    clock.at += 40_000;
+    one.health.answered('ark@3', clock.at);
+    await one.reporter.report();
+    expect(await channelTurns(db, 'ark', 10)).toMatchObject([
+      { at: 1_050_000, state: 'healthy', why: undefined },
+      { at: 1_000_000, state: 'cooling', why: 'rate_limited', until: 1_040_000 },
+    ]);
+    clock.at += 31_000;
+    expect(await nodeReports(db, clock)).toEqual([]);
+  });
+
+  test('counts that could not be written are written later, and once', async () => {
+    const db = await openFresh({ migrations: reportsMigrations });
+    const clock = clockAt(600_000);
+    const one = node(db, clock);
+    one.counts.finished(line());
+    await db.query('ALTER TABLE node_report RENAME TO elsewhere');
+    await one.reporter.report();
+    clock.at += 600_000;
+    one.counts.finished(line());
+    await db.query('ALTER TABLE elsewhere RENAME TO node_report');
+    await one.reporter.report();
+    await one.reporter.close();
+    const counts = await channelCounts(db, { from: 0 });
+    expect(counts.filter(({ kind }) => kind === 'ok').map(({ slot, count }) => [slot, count])).toEqual([
+      [600_000, 1],
+      [1_200_000, 1],
+    ]);
+  });
+});
