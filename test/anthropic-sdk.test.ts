@@ -1,23 +1,16 @@
 import Anthropic, { AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { simConfig } from '../sim/catalog.ts';
-import { type Sim, startSim } from '../sim/index.ts';
-import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
+import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
 
 /** What only this package has; all that packages have in common is in sdk/. */
-let sim: Sim;
 let temporary: Temporary;
 let client: Anthropic;
 
 beforeAll(async () => {
-  sim = await startSim();
-  temporary = await openTemporaryGateway(simConfig(sim.url));
+  temporary = await openSimulatedGateway();
   client = new Anthropic({ baseURL: temporary.gateway.url, apiKey: temporary.key, maxRetries: 0 });
 });
-afterAll(async () => {
-  await temporary.close();
-  await sim.close();
-});
+afterAll(() => temporary.close());
 
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello, who are you?' }];
 const weather: Anthropic.Tool = {

@@ -1,3 +1,5 @@
+import { type Dict, dict, list, number, parsed, string } from './support/loose-json.ts';
+
 /** What an answer in the chat convention means, read without any code of the gateway: a second opinion for the tests. */
 export interface Meaning {
   text: string;
@@ -8,20 +10,6 @@ export interface Meaning {
   usage: { prompt: number; completion: number; total: number; cached: number; reasoning: number } | undefined;
   error: unknown;
   choices: number;
-}
-
-type Dict = Record<string, unknown>;
-const dict = (value: unknown): Dict => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const string = (value: unknown): string => (typeof value === 'string' ? value : '');
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const blank = (): Meaning => ({ text: '', reasoning: '', calls: [], finish: undefined, usage: undefined, error: undefined, choices: 0 });

@@ -1,27 +1,21 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { models, simConfig } from '../sim/catalog.ts';
-import { type Sim, startSim } from '../sim/index.ts';
+import { models } from '../sim/catalog.ts';
 import { sqliteUrl } from './databases.ts';
 import { agentRequest, agentTools, betas } from './support/coding-agent.ts';
 import { startRunning } from './support/running.ts';
 import { chunk, sse, startVendor, usageChunk } from './support/scripted-vendor.ts';
-import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
+import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
 
 /** A coding agent made for Anthropic's models works with every model that calls tools. */
-let sim: Sim;
 let temporary: Temporary;
 let client: Anthropic;
 
 beforeAll(async () => {
-  sim = await startSim();
-  temporary = await openTemporaryGateway(simConfig(sim.url));
+  temporary = await openSimulatedGateway();
   client = new Anthropic({ baseURL: temporary.gateway.url, apiKey: null, authToken: temporary.key, maxRetries: 0 });
 });
-afterAll(async () => {
-  await temporary.close();
-  await sim.close();
-});
+afterAll(() => temporary.close());
 
 test.each(models.filter(({ skills }) => skills.has('tools')))(
   '$vendor: $id calls two tools, hears of a failure, and goes on',

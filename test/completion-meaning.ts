@@ -1,3 +1,5 @@
+import { type Dict, dict, list, string } from './support/loose-json.ts';
+
 /** What a text completion says, read without any code of the gateway: a second opinion for the tests. */
 export interface CompletionMeaning {
   /** The text of each choice, by its index, and why it ended. */
@@ -6,11 +8,6 @@ export interface CompletionMeaning {
   readonly usage: { readonly prompt: number; readonly completion: number } | undefined;
   readonly failed: boolean;
 }
-
-type Dict = Record<string, unknown>;
-const dict = (value: unknown): Dict => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const string = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function parsed(text: string): Dict | undefined {
   try {

@@ -1,11 +1,6 @@
-import type { Meaning } from './chat-meaning.ts';
-
 /** What Bedrock's Converse says, read without any code of the gateway: a second opinion for the tests. */
-type Dict = Record<string, unknown>;
-const dict = (value: unknown): Dict => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const string = (value: unknown): string => (typeof value === 'string' ? value : '');
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+import type { Meaning } from './chat-meaning.ts';
+import { type Dict, dict, list, number, string } from './support/loose-json.ts';
 
 /** The messages of a binary stream: the name in the headers, and the payload. */
 function* messagesIn(bytes: Buffer): Generator<{ name: string; event: Dict }> {

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { check } from '../src/ledger/check.ts';
 import type { Database } from '../src/storage/database.ts';
 import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
+import { askPlainly } from './support/plain-client.ts';
 import { oneModel } from './support/running.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
@@ -20,40 +21,12 @@ const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI']
 const clients = 12;
 const agent = new Agent({ keepAlive: true, maxSockets: clients });
 
-/** One request; resolves with its id when the last byte of a good answer has arrived, undefined otherwise. */
-function ask(url: string, key: string, stream: boolean): Promise<string | undefined> {
-  const body = JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50, stream });
-  return new Promise((resolve) => {
-    const sent = request(
-      `${url}/v1/chat/completions`,
-      {
-        method: 'POST',
-        agent,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-      },
-      (response) => {
-        let text = '';
-        response.on('data', (piece: Buffer) => {
-          text += piece.toString();
-        });
-        response.on('error', () => resolve(undefined));
-        response.on('close', () => {
-          const whole = response.statusCode === 200 && response.complete && (stream ? text.includes('data: [DONE]') : text.endsWith('}'));
-          resolve(whole ? String(response.headers['x-request-id']) : undefined);
-        });
-      },
-    );
-    sent.on('error', () => resolve(undefined));
-    sent.end(body);
-  });
-}
-
 async function load(url: string, key: string, random: Random, delivered: Set<string>, running: () => boolean): Promise<void> {
   const client = async (): Promise<void> => {
     while (running()) {
-      const id = await ask(url, key, random() < 0.5);
-      if (id === undefined) await wait(2);
-      else delivered.add(id);
+      const seen = await askPlainly(url, key, agent, random() < 0.5, 50);
+      if (seen?.whole === true) delivered.add(seen.id);
+      else await wait(2);
     }
   };
   await Promise.all(Array.from({ length: clients }, client));

@@ -1,21 +1,10 @@
-import type { Meaning } from './chat-meaning.ts';
-
 /** What Gemini's own format says, read without any code of the gateway: a second opinion for the tests. */
-type Dict = Record<string, unknown>;
-const dict = (value: unknown): Dict => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {});
+import type { Meaning } from './chat-meaning.ts';
+import { type Dict, dict, number, parsed, string } from './support/loose-json.ts';
+
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]);
-const string = (value: unknown): string => (typeof value === 'string' ? value : '');
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
 /** Members come in camelCase and, from some clients, in snake_case. */
 const member = (of: Dict, name: string): unknown => of[name] ?? of[name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)];
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 const finishes: Readonly<Record<string, string>> = { STOP: 'stop', 1: 'stop', MAX_TOKENS: 'length', 2: 'length', SAFETY: 'content_filter' };
 

@@ -1,27 +1,20 @@
 import OpenAI, { APIError, BadRequestError, NotFoundError, toFile } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { simConfig } from '../sim/catalog.ts';
 import { imageModels } from '../sim/images/catalog.ts';
 import { painters } from '../sim/pictures/catalog.ts';
-import { type Sim, startSim } from '../sim/index.ts';
 import { pictureOf } from '../sim/media/png.ts';
 import { shown } from './support/images.ts';
-import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
+import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
 
 /** The calls of the official package for pictures, as its readers write them, over every vendor. */
-let sim: Sim;
 let temporary: Temporary;
 let client: OpenAI;
 
 beforeAll(async () => {
-  sim = await startSim();
-  temporary = await openTemporaryGateway(simConfig(sim.url));
+  temporary = await openSimulatedGateway();
   client = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key, maxRetries: 0 });
 });
-afterAll(async () => {
-  await temporary.close();
-  await sim.close();
-});
+afterAll(() => temporary.close());
 
 const house = pictureOf('a house', 512, 512);
 const hole = pictureOf('a hole', 512, 512, true);

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { balance } from '../src/ledger/ledger.ts';
 import { open } from '../src/storage/open.ts';
 import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
+import { askPlainly } from './support/plain-client.ts';
 import { startProcess } from './support/process.ts';
 import { oneModel } from './support/running.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
@@ -18,42 +19,6 @@ const requests = 1_000;
 /** 9 tokens in, 10 out, at a thousandth of a yuan each. */
 const usage = { prompt_tokens: 9, completion_tokens: 10, total_tokens: 19 };
 const costNano = 19_000_000n;
-
-interface Seen {
-  readonly status: number;
-  readonly id: string;
-  readonly whole: boolean;
-}
-
-function ask(url: string, key: string, agent: Agent, stream: boolean): Promise<Seen> {
-  const body = JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 10, stream });
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      `${url}/v1/chat/completions`,
-      {
-        method: 'POST',
-        agent,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-      },
-      (response) => {
-        let text = '';
-        response.on('data', (piece: Buffer) => {
-          text += piece.toString();
-        });
-        response.on('end', () => {
-          const whole = stream ? text.endsWith('data: [DONE]\n\n') : text.endsWith('}');
-          resolve({
-            status: response.statusCode ?? 0,
-            id: String(response.headers['x-request-id']),
-            whole: response.statusCode === 200 && whole,
-          });
-        });
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
 
 forEachDatabase((name, _openFresh, fresh) => {
   const processes = name === 'sqlite' ? 1 : 2;
@@ -93,13 +58,15 @@ forEachDatabase((name, _openFresh, fresh) => {
         if (now !== undefined && now.balance < lowest) lowest = now.balance;
       }
     })();
-    const seen = await Promise.all(
-      Array.from({ length: requests }, (_, i) => ask(gateways[i % processes]?.url ?? '', key, agent, i % 2 === 0)),
+    const heard = await Promise.all(
+      Array.from({ length: requests }, (_, i) => askPlainly(gateways[i % processes]?.url ?? '', key, agent, i % 2 === 0, 10)),
     );
     asking = false;
     await watching;
     agent.destroy();
 
+    const seen = heard.filter((one) => one !== undefined);
+    expect(seen).toHaveLength(requests);
     const good = seen.filter((one) => one.whole);
     expect(new Set(seen.map((one) => one.status))).toEqual(new Set([200, 429]));
     expect(lowest).toBeGreaterThanOrEqual(0n);

@@ -1,19 +1,6 @@
-import type { Meaning } from './chat-meaning.ts';
-
 /** What Anthropic's own format says, read without any code of the gateway: a second opinion for the tests. */
-type Dict = Record<string, unknown>;
-const dict = (value: unknown): Dict => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const string = (value: unknown): string => (typeof value === 'string' ? value : '');
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+import type { Meaning } from './chat-meaning.ts';
+import { type Dict, dict, list, number, parsed, string } from './support/loose-json.ts';
 
 const finishes: Readonly<Record<string, string>> = {
   max_tokens: 'length',

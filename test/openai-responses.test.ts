@@ -2,26 +2,19 @@ import OpenAI, { APIError, BadRequestError, NotFoundError } from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { simConfig } from '../sim/catalog.ts';
-import { type Sim, startSim } from '../sim/index.ts';
 import { openSchema } from './responses-schema.ts';
-import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
+import { openSimulatedGateway } from './support/temporary.ts';
 
 /** What responses have beside answers, which are in sdk/. */
 const schema = openSchema();
-let sim: Sim;
-let temporary: Temporary;
+let temporary: Awaited<ReturnType<typeof openSimulatedGateway>>;
 let client: OpenAI;
 
 beforeAll(async () => {
-  sim = await startSim();
-  temporary = await openTemporaryGateway(simConfig(sim.url));
+  temporary = await openSimulatedGateway();
   client = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key, maxRetries: 0 });
 });
-afterAll(async () => {
-  await temporary.close();
-  await sim.close();
-});
+afterAll(() => temporary.close());
 
 const weather = {
   type: 'function' as const,
@@ -104,9 +97,9 @@ test('functions on a model that takes them beside reasoning on /responses only: 
   const messages = [{ role: 'user' as const, content: 'Call get_weather for Paris.' }];
   const { name, description, parameters } = weather;
   const tools = [{ type: 'function' as const, function: { name, description, parameters } }];
-  sim.clear();
+  temporary.sim.clear();
   const first = await client.chat.completions.create({ model, messages, tools, temperature: 0.2, stop: ['never'] });
-  expect(sim.requests.at(-1)?.path).toBe('/openai/v1/responses');
+  expect(temporary.sim.requests.at(-1)?.path).toBe('/openai/v1/responses');
   const message = first.choices[0]?.message;
   const call = message?.tool_calls?.[0];
   if (message === undefined || call?.type !== 'function') throw new Error('no tool was called');
@@ -114,13 +107,15 @@ test('functions on a model that takes them beside reasoning on /responses only: 
   const result = { role: 'tool' as const, tool_call_id: call.id, content: '21' };
   const second = await client.chat.completions.create({ model, messages: [...messages, message, result], tools });
   expect(second.choices[0]?.message.content).toBeTruthy();
-  const sent: { readonly input: readonly { readonly type: string }[] } = JSON.parse(sim.requests.at(-1)?.body.toString('utf8') ?? '');
+  const sent: { readonly input: readonly { readonly type: string }[] } = JSON.parse(
+    temporary.sim.requests.at(-1)?.body.toString('utf8') ?? '',
+  );
   expect(sent.input.map(({ type }) => type)).toEqual(['message', 'reasoning', 'function_call', 'function_call_output']);
   const runner = client.chat.completions.stream({ model, messages, tools });
   const streamedCall = (await runner.finalChatCompletion()).choices[0]?.message.tool_calls?.[0];
   expect(streamedCall).toMatchObject({ type: 'function', function: { name: 'get_weather' } });
   await client.chat.completions.create({ model, messages, tools, reasoning_effort: 'none' });
-  expect(sim.requests.at(-1)?.path).toBe('/openai/v1/chat/completions');
+  expect(temporary.sim.requests.at(-1)?.path).toBe('/openai/v1/chat/completions');
 });
 
 test('responses are kept, listed and deleted, and belong to their account', async () => {
@@ -155,7 +150,7 @@ test('a response in the background is there when it is done, and can be cancelle
   const endless = await client.responses.create({ model: 'sim-hang', input: 'Never.', background: true });
   expect(await client.responses.cancel(endless.id)).toMatchObject({ status: 'cancelled' });
   expect(await client.responses.retrieve(endless.id)).toMatchObject({ status: 'cancelled' });
-  await expect.poll(() => sim.requests.at(-1)?.left, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => temporary.sim.requests.at(-1)?.left, { timeout: 5_000 }).toBe(true);
   const failing = await client.responses.create({ model: 'sim-401', input: 'No.', background: true });
   await expect.poll(async () => (await client.responses.retrieve(failing.id)).status, { timeout: 5_000 }).toBe('failed');
 });
@@ -169,7 +164,7 @@ test('input is counted without being answered', async () => {
 
 test('a vendor that counts is asked, and one that compacts', async () => {
   const { input_tokens: told } = await client.responses.inputTokens.count({ model: 'gpt-5-mini', input: 'Hello' });
-  expect(sim.requests.at(-1)?.path).toBe('/openai/v1/responses/input_tokens');
+  expect(temporary.sim.requests.at(-1)?.path).toBe('/openai/v1/responses/input_tokens');
   expect(told).toBeGreaterThan(0);
   const first = await client.responses.create({ model: 'gpt-5-mini', input: 'Hello' });
   const short = await client.responses.compact({ model: 'gpt-5-mini', previous_response_id: first.id, input: 'Goodbye' });

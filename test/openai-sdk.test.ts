@@ -1,23 +1,17 @@
 import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { models, simConfig } from '../sim/catalog.ts';
-import { type Sim, startSim } from '../sim/index.ts';
-import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
+import { models } from '../sim/catalog.ts';
+import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
 
 /** What only this package has; all that packages have in common is in sdk/. */
-let sim: Sim;
 let temporary: Temporary;
 let client: OpenAI;
 
 beforeAll(async () => {
-  sim = await startSim();
-  temporary = await openTemporaryGateway(simConfig(sim.url));
+  temporary = await openSimulatedGateway();
   client = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key });
 });
-afterAll(async () => {
-  await temporary.close();
-  await sim.close();
-});
+afterAll(() => temporary.close());
 
 const prompt = [{ role: 'user' as const, content: 'Hello, who are you?' }];
 test('models: list and retrieve, ids with slashes too', async () => {

@@ -4,25 +4,18 @@ import { OpenAIEmbeddings } from '@langchain/openai';
 import { type EmbeddingModel, embedMany } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { simConfig } from '../sim/catalog.ts';
-import { type Sim, startSim } from '../sim/index.ts';
 import { vectorModels } from '../sim/vectors/catalog.ts';
-import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
+import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
 
 /** The official package, and every vendor of the simulator that makes vectors, verdicts and scores. */
-let sim: Sim;
 let temporary: Temporary;
 let client: OpenAI;
 
 beforeAll(async () => {
-  sim = await startSim();
-  temporary = await openTemporaryGateway(simConfig(sim.url));
+  temporary = await openSimulatedGateway();
   client = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key, maxRetries: 0 });
 });
-afterAll(async () => {
-  await temporary.close();
-  await sim.close();
-});
+afterAll(() => temporary.close());
 
 const modelsOf = (kind: string): string[] => vectorModels.filter((model) => model.kind === kind).map(({ id }) => id);
 const cosine = (a: readonly number[] = [], b: readonly number[] = []): number => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);

@@ -66,21 +66,32 @@ async function folder(): Promise<string> {
   return made;
 }
 
-export async function startGateway(options: RunningOptions): Promise<Gateway> {
-  const gateway = await openGateway({
-    databaseUrl: options.databaseUrl,
+/** A gateway that tests can have: on loopback, at any port, without a log. */
+export async function quietOptions({
+  databaseUrl,
+  media,
+  configuration,
+  limits,
+  taskLimits,
+}: RunningOptions & Pick<GatewayOptions, 'media'>): Promise<GatewayOptions> {
+  return {
+    databaseUrl,
     masterKey,
-    media: options.media ?? (await folder()),
+    media,
     publicUrl: undefined,
-    configuration: await configurationFrom(options.configuration),
+    configuration: await configurationFrom(configuration),
     host: '127.0.0.1',
     port: 0,
     sqliteThread: undefined,
     logLevel: 'silent',
     metricsToken: 'metrics',
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.taskLimits === undefined ? {} : { taskLimits: options.taskLimits }),
-  });
+    ...(limits === undefined ? {} : { limits }),
+    ...(taskLimits === undefined ? {} : { taskLimits }),
+  };
+}
+
+export async function startGateway(options: RunningOptions): Promise<Gateway> {
+  const gateway = await openGateway(await quietOptions({ ...options, media: options.media ?? (await folder()) }));
   let closed = false;
   onTestFinished(async () => {
     if (!closed) await gateway.close();

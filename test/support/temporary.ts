@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { simConfig } from '../../sim/catalog.ts';
+import { type Sim, startSim } from '../../sim/index.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { check } from '../../src/ledger/check.ts';
 import { type Gateway, openGateway } from '../../src/main.ts';
 import { newCustomer } from './customer.ts';
-import { configurationFrom } from './running.ts';
+import { quietOptions } from './running.ts';
 
 /** A gateway for a whole file of tests, with one rich user. */
 export interface Temporary {
@@ -22,18 +24,8 @@ const yuan = 1_000n;
 
 export async function openTemporaryGateway(configuration: string): Promise<Temporary> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
-  const gateway = await openGateway({
-    databaseUrl: `sqlite:${join(folder, 'tollgate.db')}`,
-    masterKey: Buffer.alloc(32, 1),
-    media: join(folder, 'media'),
-    publicUrl: undefined,
-    configuration: await configurationFrom(configuration),
-    host: '127.0.0.1',
-    port: 0,
-    sqliteThread: undefined,
-    logLevel: 'silent',
-    metricsToken: undefined,
-  });
+  const databaseUrl = `sqlite:${join(folder, 'tollgate.db')}`;
+  const gateway = await openGateway(await quietOptions({ databaseUrl, configuration, media: join(folder, 'media') }));
   const { database } = gateway;
   const userWith = async (amount: bigint): Promise<string> => (await newCustomer(database, amount)).key.secret;
   return {
@@ -47,6 +39,20 @@ export async function openTemporaryGateway(configuration: string): Promise<Tempo
     async close() {
       await gateway.close();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same over every simulated vendor, which go with it. */
+export async function openSimulatedGateway(): Promise<Temporary & { readonly sim: Sim }> {
+  const sim = await startSim();
+  const temporary = await openTemporaryGateway(simConfig(sim.url));
+  return {
+    ...temporary,
+    sim,
+    async close() {
+      await temporary.close();
+      await sim.close();
     },
   };
 }

@@ -1,0 +1,31 @@
+import { type Agent, request } from 'node:http';
+
+/** What became of one request. */
+export interface Seen {
+  readonly status: number;
+  readonly id: string;
+  /** The last byte of a good answer has arrived. */
+  readonly whole: boolean;
+}
+
+/** A chat without any package, over an agent's connections; undefined when the connection broke before there was an answer. */
+export function askPlainly(url: string, key: string, agent: Agent, stream: boolean, outputTokens: number): Promise<Seen | undefined> {
+  const body = JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: outputTokens, stream });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  return new Promise((resolve) => {
+    const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers }, (response) => {
+      const { statusCode: status = 0 } = response;
+      let text = '';
+      response.on('data', (piece: Buffer) => {
+        text += piece.toString();
+      });
+      response.on('error', () => resolve(undefined));
+      response.on('close', () => {
+        const whole = status === 200 && response.complete && text.endsWith(stream ? 'data: [DONE]\n\n' : '}');
+        resolve({ status, id: String(response.headers['x-request-id']), whole });
+      });
+    });
+    sent.on('error', () => resolve(undefined));
+    sent.end(body);
+  });
+}
