@@ -1,9 +1,101 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
+import { useSession } from '../api/data.ts';
+import { signInChannel } from '../api/session-gone.ts';
+import { useSearchState } from '../browser/search-state.ts';
+import { Banner } from '../components/banner.tsx';
+import { ButtonAnchor } from '../components/button.tsx';
+import { LanguageMenu, ThemeMenu } from '../shell/account-menu.tsx';
+import { Mark } from '../shell/sidebar.tsx';
+import { signInWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
 
+const asked = { next: '/', error: '' };
+
+/** One column: the site's name, and a button for each way in that is configured. */
 export function SignInPage(): ReactNode {
-  return null;
+  const words = useWords(signInWords);
+  const { site, methods } = useSession();
+  const [{ next, error }] = useSearchState(asked);
+  const offered = methods.filter((method) => method !== 'link');
+  return (
+    <Frame>
+      <Heading title={words.title(site)}>
+        <p className="text-muted">{words.promise}</p>
+      </Heading>
+      {error !== '' && (
+        <div role="alert">
+          <Banner tone="bad">{words.errors[error] ?? words.errors['refused']}</Banner>
+        </div>
+      )}
+      <div className="flex flex-col gap-2">
+        {offered.map((method, index) => (
+          <ButtonAnchor
+            key={method}
+            look={index === 0 ? 'primary' : 'secondary'}
+            size="large"
+            href={`/auth/${method}/start?next=${encodeURIComponent(ownPath(next))}`}
+          >
+            {words.methods[method]}
+          </ButtonAnchor>
+        ))}
+        {offered.includes('wechat') && <p className="text-caption text-muted">{words.scan}</p>}
+        {offered.length === 0 && (
+          <div className="rounded-control bg-sunken p-3 text-table">
+            <p>{words.none}</p>
+            {methods.includes('link') && <p className="mt-1 text-muted">{words.link}</p>}
+          </div>
+        )}
+      </div>
+    </Frame>
+  );
 }
 
+/** Where a sign-in in a window of its own ends: it tells the page that waits, and goes. */
 export function SignedInPage(): ReactNode {
-  return null;
+  const words = useWords(signInWords);
+  useEffect(() => {
+    const channel = signInChannel();
+    channel.postMessage('signed in');
+    channel.close();
+    window.close();
+  }, []);
+  return (
+    <Frame>
+      <Heading title={words.done} />
+    </Frame>
+  );
+}
+
+function Frame({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <header className="flex justify-end gap-1 p-3">
+        <LanguageMenu />
+        <ThemeMenu />
+      </header>
+      <main className="mx-auto flex w-full max-w-[392px] flex-1 flex-col justify-center gap-6 px-4 pb-[14dvh]">{children}</main>
+    </div>
+  );
+}
+
+function Heading({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactNode {
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  return (
+    <div className="flex flex-col gap-1">
+      <div className="mb-3">
+        <Mark />
+      </div>
+      <h1 tabIndex={-1} className="text-page font-semibold">
+        {title}
+      </h1>
+      {children}
+    </div>
+  );
+}
+
+/** The server checks it as well: what could lead to another site leads home. */
+function ownPath(next: string): string {
+  return /^\/(?![/\\])/.test(next) ? next : '/';
 }

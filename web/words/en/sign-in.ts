@@ -1,1 +1,20 @@
-export default {};
+export default {
+  title: (site: string) => `Sign in to ${site}`,
+  promise: 'One address, one key, every model.',
+  methods: { wechat: 'Continue with WeChat', github: 'Continue with GitHub' },
+  scan: 'Scan with WeChat and confirm on your phone.',
+  none: 'The operator has not configured a sign-in method.',
+  link: 'The operator signs in with the one-time link that the server prints.',
+  done: 'You are signed in. This window can be closed.',
+  errors: {
+    denied: 'You cancelled; no account was created.',
+    expired: 'Signing in took too long. Please try again.',
+    state_mismatch: 'This sign-in was not begun in this browser. Please try again.',
+    refused: 'The sign-in was refused there. Please try again.',
+    unavailable: 'It cannot be reached just now. Please try again in a moment.',
+    suspended: 'This account is suspended. Ask the operator.',
+    sign_up_closed: 'New accounts are not opened here at the moment.',
+    identity_taken: 'This sign-in belongs to another account already.',
+    not_offered: 'This way of signing in is not offered here.',
+  } as Readonly<Record<string, string>>,
+};

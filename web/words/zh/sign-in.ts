@@ -1,1 +1,22 @@
-export default {};
+import type en from '../en/sign-in.ts';
+
+export default {
+  title: (site) => `登录 ${site}`,
+  promise: '一个地址，一个密钥，所有模型。',
+  methods: { wechat: '使用微信登录', github: '使用 GitHub 登录' },
+  scan: '请用微信扫码，并在手机上确认。',
+  none: '管理员尚未配置登录方式。',
+  link: '管理员请使用服务器打印的一次性链接登录。',
+  done: '登录成功，可以关闭此窗口。',
+  errors: {
+    denied: '你取消了登录，没有创建账户。',
+    expired: '登录用时过长，请重试。',
+    state_mismatch: '这次登录不是从此浏览器发起的，请重试。',
+    refused: '对方拒绝了这次登录，请重试。',
+    unavailable: '暂时无法连接，请稍后重试。',
+    suspended: '此账户已被停用，请联系管理员。',
+    sign_up_closed: '暂不开放新账户注册。',
+    identity_taken: '这个登录方式已属于另一个账户。',
+    not_offered: '这里没有提供这种登录方式。',
+  },
+} satisfies typeof en;

@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+import type { SeriesView } from '../../src/console/contract.ts';
+import { formatYuan } from '../format/money.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Chart } from './chart.tsx';
+
+interface SpendChartProps {
+  readonly series: SeriesView;
+  readonly empty: string;
+  /** The sentence that says the same: total, first day, last day, the dearest. */
+  readonly summary: (total: string, first: string, last: string, most: string) => string;
+  readonly onSelect?: (fromDay: string, toDay: string) => void;
+}
+
+/** What each day cost, stacked by model or key; today is hatched. */
+export function SpendChart({ series: view, empty, summary, onSelect }: SpendChartProps): ReactNode {
+  const { chart } = useWords(sharedWords);
+  const { days, series, totals } = view;
+  const total = series.reduce((sum, { cost }) => sum + nanoOf(cost), 0n);
+  if (total === 0n) return <p className="grid h-50 place-items-center text-table text-muted sm:h-60">{empty}</p>;
+  const select = onSelect && ((from: number, to: number) => onSelect(days[from] ?? '', days[to] ?? ''));
+  return (
+    <Chart
+      kind="stacked"
+      labels={days}
+      labelHeader={chart.day}
+      lastIsOpen
+      summary={summary(formatYuan(total, 'spend'), days[0] ?? '', days.at(-1) ?? '', series[0]?.name ?? '')}
+      series={series.map(({ id, name, values }) => ({
+        id: id ?? 'other',
+        name: id === null ? chart.other : name,
+        values: values.map(Number), // bars have heights; every figure that is read is a text
+        texts: values.map((value) => formatYuan(value, 'spend')),
+        ...(id === null && { colour: 'other' as const }),
+      }))}
+      totals={totals.map((value) => formatYuan(value, 'spend'))}
+      axis={axisYuan}
+      onSelect={select}
+    />
+  );
+}
+
+/** Round numbers of an axis: `¥3`, `¥0.5`, `¥0.0002`. */
+export function axisYuan(value: number): string {
+  return `¥${value.toLocaleString('en', { maximumFractionDigits: 9 })}`;
+}
+
+function nanoOf(amount: string): bigint {
+  return BigInt(amount.replace('.', ''));
+}

@@ -1,0 +1,98 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import type { OverviewView } from '../../src/console/contract.ts';
+import { useSession } from '../api/data.ts';
+import { ButtonLink } from '../components/button.tsx';
+import { CodeBlock } from '../components/code-block.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Panel } from '../components/page.tsx';
+import { PathLink } from '../components/path-link.tsx';
+import { formatCount } from '../format/count.ts';
+import { formatYuan } from '../format/money.ts';
+import { curlSample } from '../samples/curl.ts';
+import { overviewWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+/** From nothing to a charge that was checked. Steps tick off by facts; the first that is not one yet is open. */
+export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode {
+  const { start: words } = useWords(overviewWords);
+  const { topped_up: toppedUp, has_key: hasKey, charged, first_charge: charge } = view.start;
+  const facts = [toppedUp, hasKey, charged, false];
+  const next = facts.indexOf(false);
+  const balance = formatYuan(view.balance.available, 'balance');
+  return (
+    <Panel title={words.title}>
+      <ol className="flex flex-col gap-1">
+        <Step number={1} done={toppedUp} open={next === 0} title={words.topUp} note={toppedUp ? words.topUpDone(balance) : words.topUpNote}>
+          <ButtonLink look="primary" to="/top-up" icon="topUp">
+            {words.topUp}
+          </ButtonLink>
+        </Step>
+        <Step number={2} done={hasKey} open={next === 1} title={words.key} note={words.keyNote}>
+          <ButtonLink look="primary" to="/keys/new" icon="plus" data-shortcut="create">
+            {words.key}
+          </ButtonLink>
+        </Step>
+        <Step number={3} done={charged} open={next === 2} title={words.request} note={words.requestNote}>
+          <FirstCall model={view.start.sample_model} />
+        </Step>
+        <Step number={4} done={false} open={next === 3} title={words.check} note={words.checkNote}>
+          {charge && (
+            <p className="text-body">
+              {words.works(charge.model, formatCount(charge.tokens?.output ?? 0), formatYuan(charge.cost, 'row'), balance)}{' '}
+              <PathLink path={`/usage/${charge.id}`}>{words.see}</PathLink>
+            </p>
+          )}
+        </Step>
+      </ol>
+    </Panel>
+  );
+}
+
+interface StepProps {
+  readonly number: number;
+  readonly done: boolean;
+  readonly open: boolean;
+  readonly title: string;
+  readonly note: string;
+  readonly children: ReactNode;
+}
+
+function Step({ number, done, open, title, note, children }: StepProps): ReactNode {
+  const { start: words } = useWords(overviewWords);
+  return (
+    <li className={clsx('flex gap-3 rounded-control p-3', open && 'bg-sunken')} aria-current={open ? 'step' : undefined}>
+      <span
+        className={clsx(
+          'grid size-6 shrink-0 place-items-center rounded-full text-caption font-semibold',
+          done ? 'bg-good-soft text-good' : open ? 'bg-accent text-on-accent' : 'bg-idle-soft text-muted',
+        )}
+      >
+        {done ? <Icon name="check" className="size-3.5" /> : <span aria-hidden="true">{number}</span>}
+        {done && <span className="sr-only">{words.done}</span>}
+      </span>
+      <div className="flex min-w-0 flex-1 flex-col gap-2">
+        <p className="flex flex-wrap items-baseline gap-x-2">
+          <span className={clsx('font-medium', !open && !done && 'text-muted')}>{title}</span>
+          <span className="text-caption text-muted">{note}</span>
+        </p>
+        {open && <div>{children}</div>}
+      </div>
+    </li>
+  );
+}
+
+function FirstCall({ model }: { readonly model: string | null }): ReactNode {
+  const { start: words } = useWords(overviewWords);
+  const { base_url: baseUrl } = useSession();
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="text-table text-muted">{words.run}</p>
+      <CodeBlock code={curlSample(baseUrl, model ?? 'MODEL')} language="shell" label={words.sample} />
+      <p role="status" className="flex items-center gap-2 text-table text-muted">
+        <span aria-hidden="true" className="size-2 rounded-full bg-accent skeleton-pulse" />
+        {words.waiting}
+      </p>
+    </div>
+  );
+}
