@@ -26,6 +26,8 @@ export interface Key {
   readonly expiresAt: number | undefined;
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
+  /** Grows with each change. */
+  readonly version: number;
 }
 
 export interface NewKey {
@@ -47,8 +49,8 @@ export interface NewLimits {
 }
 
 const secretPattern = /^sk-[A-Za-z0-9]{48}$/;
-const columns =
-  'id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at';
+export const keyColumns =
+  'id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at, version';
 
 /** `prefix`, the time in nine digits of base 36, and chance: sorted by id is sorted by time, so that pages go on where they ended. */
 export function orderedId(prefix: string, at: number): string {
@@ -69,7 +71,8 @@ export function maskKey(secret: string): string {
   return secret.length < 16 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;
 }
 
-function keyOf(row: Row): Key {
+/** Of a row with these columns. */
+export function keyOf(row: Row): Key {
   const { status } = row;
   return {
     id: String(row['id']),
@@ -85,6 +88,7 @@ function keyOf(row: Row): Key {
     expiresAt: timeOf(row['expires_at']),
     createdAt: Number(row['created_at']),
     lastUsedAt: timeOf(row['last_used_at']),
+    version: Number(row['version']),
   };
 }
 
@@ -109,7 +113,7 @@ export function* createKey({
 }: NewKey): Script<{ readonly key: Key; readonly secret: string } | undefined> {
   const secret = `sk-${randomText(48)}`;
   const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at)
-    SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12 FROM users WHERE id = $2 RETURNING ${columns}`;
+    SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12 FROM users WHERE id = $2 RETURNING ${keyColumns}`;
   const shown = [secret.slice(0, 5), secret.slice(-4)];
   const [row] = yield {
     sql,
@@ -131,7 +135,7 @@ export interface KeyPage {
 /** In the order in which they were made, beginning after the key `after`; deleted ones are left out. */
 export async function listKeys(database: Database, { userId, after = '', limit }: KeyPage): Promise<readonly Key[]> {
   const query = (which: string, params: readonly string[]) =>
-    database.query(`SELECT ${columns} FROM api_keys WHERE id > $1 AND status <> 'deleted' ${which} ORDER BY id LIMIT $2`, [
+    database.query(`SELECT ${keyColumns} FROM api_keys WHERE id > $1 AND status <> 'deleted' ${which} ORDER BY id LIMIT $2`, [
       after,
       limit,
       ...params,
@@ -143,7 +147,7 @@ export async function listKeys(database: Database, { userId, after = '', limit }
 /** Effective in every process within a second. Undefined when there is no such key, or it is deleted, which is for ever. */
 export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undefined> {
   const [change] = yield bump(keysTopic);
-  const sql = `UPDATE api_keys SET status = $1, version = $2 WHERE id = $3 AND status <> 'deleted' RETURNING ${columns}`;
+  const sql = `UPDATE api_keys SET status = $1, version = $2 WHERE id = $3 AND status <> 'deleted' RETURNING ${keyColumns}`;
   const [row] = yield { sql, params: [status, change?.['version'] ?? 0n, id] };
   return row && keyOf(row);
 }
@@ -157,7 +161,7 @@ export function* setKeyLimits(id: string, { limit, dailyLimit, monthlyLimit }: N
   const wanted = [limit ?? null, dailyLimit ?? null, monthlyLimit ?? null];
   const sql = `UPDATE api_keys SET version=$2, spend_limit=COALESCE($3, spend_limit), daily_limit=COALESCE($4, daily_limit), monthly_limit=COALESCE($5, monthly_limit)
     WHERE id=$1 AND status<>'deleted' AND (spend_limit IS NOT NULL OR $3 IS NULL) AND (daily_limit IS NOT NULL OR $4 IS NULL)
-      AND (monthly_limit IS NOT NULL OR $5 IS NULL) RETURNING ${columns}`;
+      AND (monthly_limit IS NOT NULL OR $5 IS NULL) RETURNING ${keyColumns}`;
   const [row] = yield { sql, params: [id, change?.['version'] ?? 0n, ...wanted] };
   return row && keyOf(row);
 }

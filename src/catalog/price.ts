@@ -75,7 +75,7 @@ const textOutput: readonly Measure[] = ['output', 'reasoning'];
 const mediaOutput: readonly Measure[] = ['audio_output', 'image_output'];
 
 /** A class without a rate of its own costs what the plain one costs, on its side. */
-function rateOf(rates: Rates, measure: Measure): Nano | undefined {
+export function rateOf(rates: Rates, measure: Measure): Nano | undefined {
   if (rates[measure] !== undefined) return rates[measure];
   if (textInput.includes(measure) || mediaInput.includes(measure)) return rates.input;
   if (textOutput.includes(measure) || mediaOutput.includes(measure)) return rates.output;

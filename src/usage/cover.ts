@@ -1,6 +1,8 @@
 import type { Script } from '../storage/database.ts';
 
 export const hourMs = 3_600_000;
+/** Later than any record, and small enough for sums. */
+export const endOfTime = 2 ** 52;
 /** Longer than any request or task takes: on PostgreSQL a record lies in the month in which it began, which is at most so long before it was charged. */
 const longestMs = 7 * 86_400_000;
 

@@ -9,7 +9,7 @@ import { forgetHours, rollUp, settledAfterMs } from './hours.ts';
 import { usageMigrations } from './migrations.ts';
 import { type UsagePlace, usagePage } from './page.ts';
 import { recordColumns } from './record.ts';
-import { charged, chargedBySpan, metered, spending, withinReach } from './spending.ts';
+import { charged, chargedBySpan, metered, spending, spentByKey, withinReach } from './spending.ts';
 import { speeds, together } from './speeds.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations, ...usageMigrations];
@@ -114,6 +114,9 @@ forEachDatabase((_name, openFresh) => {
         });
         const found = all[0] ?? { requests: 0, cost: 0n };
         expect([found.requests, found.cost]).toEqual([inside.length, sum(inside)]);
+        const keys = await database.snapshot(() => spentByKey('a'));
+        const ofKey = records.filter(({ account, key }) => account === 'a' && key === 'k1');
+        expect(keys.get('k1')).toEqual({ requests: ofKey.length, cost: sum(ofKey) });
         expect(short).toEqual({ requests: inside.length, cost: sum(inside) });
         for (const { of, cost } of byModel)
           expect(cost).toBe(sum(inside.filter(({ model, key }) => model === of.model && key === of.key_id)));
@@ -143,7 +146,7 @@ forEachDatabase((_name, openFresh) => {
   test('rolling up twice, by two at once, or anew, adds nothing twice', async () => {
     const database = await withUsers(await openFresh({ migrations }));
     await insert(database, fc.sample(record, { numRuns: 60, seed: 4 }));
-    const tables = ['usage_hour', 'usage_hour_line', 'spend_hour', 'speed_hour'];
+    const tables = ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'];
     const all = async () => {
       const rows = [];
       for (const table of tables)

@@ -46,7 +46,8 @@ export function keepHours(database: Database, clock: Clock): { stop(): void } {
 export function forgetHours(database: Database): Promise<void> {
   return database.transact(function* (): Script<void> {
     yield { sql: 'UPDATE usage_rolled SET until=0', params: [] };
-    for (const table of ['usage_hour', 'usage_hour_line', 'spend_hour', 'speed_hour']) yield { sql: `DELETE FROM ${table}`, params: [] };
+    for (const table of ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'])
+      yield { sql: `DELETE FROM ${table}`, params: [] };
   });
 }
 
@@ -74,7 +75,7 @@ function* firstHour(): Script<number | undefined> {
 }
 
 const kindColumns = 'account, hour, key_id, model, capability, status, estimated';
-const kindOfRecord = (hour: string): string => `r.account, ${hour}, r.key_id, r.model, r.capability, r.status, r.estimated`;
+const kindOfRecord = (hour: () => string): string => `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
 
 function additions(database: Database, span: Span): readonly Statement[] {
   const lines = jsonRows(database, 'r.lines');
@@ -97,13 +98,19 @@ function additions(database: Database, span: Span): readonly Statement[] {
     addition(span, {
       table: 'spend_hour',
       keys: 'account, hour',
-      of: (hour) => `r.account, ${hour}`,
+      of: (hour) => `r.account, ${hour()}`,
+      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
+    }),
+    addition(span, {
+      table: 'spend_key',
+      keys: 'account, key_id',
+      of: () => 'r.account, r.key_id',
       sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
     }),
     addition(span, {
       table: 'speed_hour',
       keys: 'model, hour, channel, first_byte',
-      of: (hour) => `r.model, ${hour}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
+      of: (hour) => `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
       sums: {
         requests: 'COUNT(*)',
         cut: "SUM(CASE WHEN r.status='cut' THEN 1 ELSE 0 END)",
@@ -117,7 +124,7 @@ function additions(database: Database, span: Span): readonly Statement[] {
 interface Addition {
   readonly table: string;
   readonly keys: string;
-  readonly of: (hour: string) => string;
+  readonly of: (hour: () => string) => string;
   readonly sums: Readonly<Record<string, string>>;
   readonly most?: Readonly<Record<string, string>>;
   readonly join?: string;
@@ -128,7 +135,7 @@ function addition(span: Span, { table, keys, of, sums, most = {}, join }: Additi
   const places = new Places();
   const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
   // A span lies within one hour.
-  const hour = `CAST(${places.add(Math.floor(span.from / hourMs) * hourMs)} AS BIGINT)`;
+  const hour = () => `CAST(${places.add(Math.floor(span.from / hourMs) * hourMs)} AS BIGINT)`;
   const values = { ...sums, ...most };
   const add = Object.keys(sums).map((column) => `${column}=${table}.${column}+excluded.${column}`);
   const raise = Object.keys(most).map(

@@ -89,6 +89,14 @@ export const usageMigrations: readonly Migration[] = [
         cost BIGINT NOT NULL,
         PRIMARY KEY (account, hour)
       )`,
+      // The same for a key from its beginning on.
+      `CREATE TABLE spend_key (
+        account TEXT NOT NULL,
+        key_id TEXT NOT NULL,
+        requests BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        PRIMARY KEY (account, key_id)
+      )`,
       // Of all accounts: how fast channels are. `first_byte` is the upper end of its class (speeds.ts).
       `CREATE TABLE speed_hour (
         model TEXT NOT NULL,

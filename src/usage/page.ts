@@ -105,3 +105,9 @@ const stretchOf = (within: Span, from: number, to: number, requests: number): St
   to: Math.min(to, within.to),
   requests,
 });
+
+/** One record of this account; undefined as well when it is another's. */
+export function* usageRecord(account: string, id: string): Script<Row | undefined> {
+  const [row] = yield { sql: 'SELECT * FROM usage WHERE id=$1 AND account=$2', params: [id, account] };
+  return row;
+}

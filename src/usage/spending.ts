@@ -2,7 +2,7 @@ import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { type JsonRows, jsonRows } from '../storage/json-rows.ts';
-import { chargedWithin, type Cover, coverOf, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { chargedWithin, type Cover, coverOf, endOfTime, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { type Filter, inHours, inRecords, kindsOf } from './filter.ts';
 
 /** By what figures are told apart; `hour` is its beginning in UTC. */
@@ -119,6 +119,19 @@ export function* charged(account: string, span: Span): Script<{ readonly request
     params: places.params,
   };
   return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
+}
+
+/** What each of an account's keys has spent since it was made. To be run in a snapshot. */
+export function* spentByKey(account: string): Script<ReadonlyMap<string, { readonly requests: number; readonly cost: Nano }>> {
+  const places = new Places();
+  const later = { from: yield* rolledUntil(), to: endOfTime };
+  const rows = yield {
+    sql: `SELECT p.key_id, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (
+      SELECT k.key_id AS key_id, k.requests AS requests, k.cost AS cost FROM spend_key k WHERE k.account=${places.add(account)}
+      UNION ALL SELECT r.key_id, 1, r.cost-r.shortfall FROM usage r WHERE ${chargedWithin(places, account, later)}) p GROUP BY p.key_id`,
+    params: places.params,
+  };
+  return new Map(rows.map((row) => [String(row['key_id']), { requests: Number(row['requests']), cost: BigInt(row['cost'] ?? 0) }]));
 }
 
 /** The same for spans that follow each other (days, for instance): one figure for each. At once where all begin at full hours. */

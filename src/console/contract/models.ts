@@ -1,4 +1,4 @@
-import type { Instant, ModelKindName, UnitPrice, Yuan } from './shapes.ts';
+import type { Instant, ModelKindName, UnitPrice } from './shapes.ts';
 
 /** GET `models?group=`: what the group can call, at its prices. Default group: that of the key used last. Small enough to be searched by the client. */
 export interface ModelsView {
@@ -36,7 +36,7 @@ export interface ModelDetail extends ModelRow {
   readonly speed: {
     readonly requests: number;
     readonly first_byte_median_ms: number | null;
-    readonly total_median_ms: number | null;
+    readonly total_mean_ms: number | null;
     readonly success_share: number;
   } | null;
 }
@@ -50,9 +50,4 @@ export interface ModelPrices {
 /** Headers of `play/chat`, `play/images`, `play/videos`: bodies and answers are those of /v1, paid by the key `x-paying-key` (its id). */
 export interface PlayHeaders {
   readonly 'x-paying-key': string;
-}
-
-/** POST `play/estimate`, same body: what it can cost at most. */
-export interface PlayEstimate {
-  readonly at_most: Yuan;
 }

@@ -48,7 +48,6 @@ export interface ChargeDetail extends ChargeRow {
   readonly price_version: PriceVersionRef | null;
   /** What the input would have cost without the cache, where there was one. */
   readonly without_cache: Yuan | null;
-  readonly balance_after: Yuan | null;
   readonly refunds: readonly { readonly id: string; readonly amount: Yuan; readonly at: Instant; readonly reason: string | null }[];
   /** For operators alone. */
   readonly attempts: { readonly count: number; readonly channel: string | null; readonly upstream_id: string | null } | null;
@@ -77,6 +76,8 @@ export interface ChargeLine {
 
 /** GET `usage/summary` of a filter. */
 export interface UsageSummary {
+  /** Since when it is summed up: later than the filter says where `min_cost` has too many records to look at. */
+  readonly from: Instant;
   readonly requests: number;
   readonly cost: Yuan;
   readonly tokens: TokenMix;

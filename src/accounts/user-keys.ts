@@ -1,0 +1,109 @@
+import type { Nano } from '../base/money.ts';
+import { bump } from '../storage/changes.ts';
+import type { Migration, Script } from '../storage/database.ts';
+import type { Principal } from './principal.ts';
+import { createKey, type Key, keyColumns, keyOf, keysTopic, type KeyStatus, type NewKey } from './keys.ts';
+
+export const userKeysMigrations: readonly Migration[] = [
+  {
+    id: '0023-user-keys',
+    statements: [
+      'ALTER TABLE api_keys ADD COLUMN made_with TEXT',
+      'CREATE UNIQUE INDEX api_keys_made_with ON api_keys (user_id, made_with) WHERE made_with IS NOT NULL',
+    ],
+  },
+];
+
+/** How many keys one user may have that are not deleted. */
+export const keysMax = 1_000;
+
+/**
+ * Makes a key once for each `madeWith` of a user: the second time there is the key, and no secret, which nobody can show again. `full`: the user has as many as there may be.
+ */
+export function* createKeyOnce(
+  wish: NewKey,
+  madeWith: string,
+): Script<{ readonly key: Key; readonly secret: string | undefined } | 'full' | undefined> {
+  const [before] = yield { sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND made_with=$2`, params: [wish.userId, madeWith] };
+  if (before !== undefined) return { key: keyOf(before), secret: undefined };
+  const [count] = yield { sql: "SELECT COUNT(*) AS n FROM api_keys WHERE user_id=$1 AND status<>'deleted'", params: [wish.userId] };
+  if (Number(count?.['n']) >= keysMax) return 'full';
+  const made = yield* createKey(wish);
+  if (made !== undefined) yield { sql: 'UPDATE api_keys SET made_with=$2 WHERE id=$1', params: [made.key.id, madeWith] };
+  return made;
+}
+
+export interface UserKeysPage {
+  readonly userId: string;
+  /** The place behind which the page begins, in its direction. */
+  readonly from?: string | undefined;
+  readonly order: 'newest' | 'oldest';
+  readonly limit: number;
+}
+
+/** Deleted ones are left out. */
+export function* userKeys({ userId, from, order, limit }: UserKeysPage): Script<readonly Key[]> {
+  const newest = order === 'newest';
+  const behind = from === undefined ? '' : ` AND id${newest ? '<' : '>'}$3`;
+  const rows = yield {
+    sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'${behind} ORDER BY id${newest ? ' DESC' : ''} LIMIT $2`,
+    params: [userId, limit, ...(from === undefined ? [] : [from])],
+  };
+  return rows.map(keyOf);
+}
+
+/** Undefined when this user has no such key, or it is deleted. */
+export function* userKey(userId: string, id: string): Script<Key | undefined> {
+  const [row] = yield {
+    sql: `SELECT ${keyColumns} FROM api_keys WHERE id=$1 AND user_id=$2 AND status<>'deleted'`,
+    params: [id, userId],
+  };
+  return row && keyOf(row);
+}
+
+/** What is left out stays. A limit changes only where there is one: what the key spent before is in no window. */
+export interface KeyChange {
+  readonly name?: string | undefined;
+  readonly status?: KeyStatus | undefined;
+  readonly limit?: Nano | undefined;
+  readonly dailyLimit?: Nano | undefined;
+  readonly monthlyLimit?: Nano | undefined;
+  /** Null: never. */
+  readonly expiresAt?: number | null | undefined;
+}
+
+/** Writes the change whatever the key was before: to be yielded after `userKey`, in one transaction. Effective in every process within a second. */
+export function* changeKey({ id }: Key, change: KeyChange): Script<Key | undefined> {
+  // Its row stays locked until the end: of two who change a key the second sees what the first did.
+  const [bumped] = yield bump(keysTopic);
+  const columns: Readonly<Record<string, string | bigint | number | null | undefined>> = {
+    name: change.name,
+    status: change.status,
+    spend_limit: change.limit,
+    daily_limit: change.dailyLimit,
+    monthly_limit: change.monthlyLimit,
+    expires_at: change.expiresAt,
+  };
+  const set = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
+  const [row] = yield {
+    sql: `UPDATE api_keys SET version=$2${set.map(({ column }, index) => `, ${column}=$${index + 3}`).join('')} WHERE id=$1 RETURNING ${keyColumns}`,
+    params: [id, bumped?.['version'] ?? 0n, ...set.map(({ value }) => value)],
+  };
+  return row && keyOf(row);
+}
+
+/** What a user's own key stands for, named by its id and without its secret; undefined when the user has no such key or it pays for nothing any more. */
+export function* principalOfKey(userId: string, id: string, now: number): Script<Principal | undefined> {
+  const key = yield* userKey(userId, id);
+  if (key?.status !== 'active' || (key.expiresAt ?? now + 1) <= now) return undefined;
+  const { group, limit, dailyLimit, monthlyLimit, expiresAt } = key;
+  return {
+    keyId: id,
+    userId,
+    group,
+    limit,
+    ...(dailyLimit !== undefined && { dailyLimit }),
+    ...(monthlyLimit !== undefined && { monthlyLimit }),
+    expiresAt,
+  };
+}

@@ -1,0 +1,131 @@
+import type { User } from '../accounts/users.ts';
+import { divideUp, type Nano } from '../base/money.ts';
+import { type Price, rateOf } from '../catalog/price.ts';
+import { type PriceVersion, priceVersionAt } from '../catalog/prices.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import { chargeOf } from '../ledger/moves.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+import { usageRecord } from '../usage/page.ts';
+import { linesOf, type RecordLine } from '../usage/record-lines.ts';
+import { chargeRow, keyNamesOf } from './charge-row.ts';
+import type { ChargeDetail, ChargeLine } from './contract.ts';
+import { multiplierText, unitPrice } from './prices.ts';
+import { instant, yuan } from './written.ts';
+
+const million = 1_000_000n;
+
+/** One charge with all its arithmetic; undefined when this user has no such one. */
+export async function chargeDetail(
+  database: Database,
+  user: Pick<User, 'id' | 'role'>,
+  id: string,
+  snapshot: Snapshot,
+): Promise<ChargeDetail | undefined> {
+  const record = await database.snapshot(() => usageRecord(user.id, id));
+  if (record === undefined) return undefined;
+  const price = await priceVersionAt(database, String(record['model']), Number(record['reserved_at']));
+  return database.snapshot(() => detailOf(user, record, price, snapshot));
+}
+
+function* detailOf(
+  user: Pick<User, 'id' | 'role'>,
+  record: Row,
+  price: PriceVersion | undefined,
+  snapshot: Snapshot,
+): Script<ChargeDetail> {
+  const names = yield* keyNamesOf(user.id, [String(record['key_id'])]);
+  const { charge, refunds } = yield* chargeOf(user.id, String(record['id']));
+  const shown = chargeRow(record, names);
+  const lines = linesOf(String(record['lines']));
+  const multiplier = multiplierOf(lines, price, snapshot, shown.group);
+  const paid = BigInt(record['cost'] ?? 0) - BigInt(record['shortfall'] ?? 0);
+  return {
+    ...shown,
+    lines: lines.map((line) =>
+      lineView(line, price === undefined || multiplier === undefined ? undefined : basisOf(line, price.price, multiplier)),
+    ),
+    transfer:
+      charge === undefined ? null : { id: charge.id, amount: yuan(charge.amount), at: instant(charge.at), equal: charge.amount === paid },
+    forgiven: yuan(BigInt(record['shortfall'] ?? 0)),
+    multiplier: multiplier === undefined ? null : multiplierText(multiplier),
+    price_version: price === undefined ? null : { version: price.version, since: instant(price.effectiveAt) },
+    without_cache: withoutCache(lines),
+    refunds: refunds.map(({ id: refund, amount, at }) => ({ id: refund, amount: yuan(amount), at: instant(at), reason: null })),
+    attempts: user.role === 'operator' ? attemptsOf(record) : null,
+  };
+}
+
+const attemptsOf = (record: Row): ChargeDetail['attempts'] => ({
+  count: Number(record['attempts']),
+  channel: record['channel'] === null ? null : String(record['channel']),
+  upstream_id: record['upstream_id'] === null ? null : String(record['upstream_id']),
+});
+
+/** quantity × rate, in nanos of a millionth: what is rounded up to a charge. */
+export function exactOf({ quantity, rate }: Pick<RecordLine, 'quantity' | 'rate'>): bigint {
+  // Seconds come with fractions, to the microsecond.
+  return Number.isInteger(quantity) ? BigInt(quantity) * rate * million : BigInt(Math.round(quantity * 1e6)) * rate;
+}
+
+/** One line as it can be worked out by hand. `basis`: what the model's own price was, where it is known. */
+export function lineView(line: RecordLine, basis?: Basis): ChargeLine {
+  const { measure, quantity, rate, cost } = line;
+  const exact = exactOf(line);
+  return {
+    class: measure,
+    variant: basis?.variant ?? null,
+    quantity: String(quantity),
+    price: unitPrice(measure, rate),
+    base_price: basis === undefined ? null : unitPrice(measure, basis.rate),
+    exact: exactText(exact),
+    charged: yuan(cost),
+    rounded_up: exact % (million * million) !== 0n,
+  };
+}
+
+/** Yuan of nanos of a millionth of a millionth: all decimals that there are, at least nine. */
+function exactText(exact: bigint): string {
+  const digits = exact.toString().padStart(22, '0');
+  const fraction = digits.slice(-21);
+  const kept = fraction.slice(9).replace(/0+$/, '');
+  return `${digits.slice(0, -21)}.${fraction.slice(0, 9)}${kept}`;
+}
+
+/** The rate that the model's price names for a line, and under which variant. */
+interface Basis {
+  readonly rate: Nano;
+  readonly variant: string | undefined;
+}
+
+/** Which of a price's rates gives this line's at the multiplier; undefined: none. */
+function basisOf({ measure, rate }: RecordLine, { rates, tiers, by }: Price, multiplier: bigint): Basis | undefined {
+  const plain = [rates, ...tiers.map((tier) => ({ ...rates, ...tier.rates }))].map((some) => ({
+    rate: rateOf(some, measure),
+    variant: undefined,
+  }));
+  const listed = by?.measure === measure ? Object.entries(by.rates).map(([variant, base]) => ({ rate: base, variant })) : [];
+  for (const { rate: base, variant } of [...listed, ...plain])
+    if (base !== undefined && divideUp(base * multiplier, million) === rate) return { rate: base, variant };
+  return undefined;
+}
+
+/** The group's multiplier, if it makes all of the recorded rates of the price that was in force. */
+function multiplierOf(
+  lines: readonly RecordLine[],
+  price: PriceVersion | undefined,
+  snapshot: Snapshot,
+  group: string,
+): bigint | undefined {
+  const now = snapshot.groups.get(group)?.multiplierPpm;
+  if (price === undefined || now === undefined) return undefined;
+  return lines.every((line) => basisOf(line, price.price, now) !== undefined) ? now : undefined;
+}
+
+/** What the same input would have cost had none of it been cached; null where nothing was. */
+function withoutCache(lines: readonly RecordLine[]): string | null {
+  const plain = lines.find(({ measure }) => measure === 'input');
+  const cached = lines.find(({ measure }) => measure === 'cached_input');
+  if (plain === undefined || cached === undefined) return null;
+  const quantity = plain.quantity + cached.quantity;
+  return yuan(divideUp(BigInt(quantity) * plain.rate, million));
+}

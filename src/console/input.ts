@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { parseYuan } from '../base/money.ts';
+import { isDay } from '../base/zone.ts';
+
+/** Amounts of yuan that users write: up to nine decimals, never negative. */
+export const money = z.string().transform((text, context) => {
+  const amount = parseYuan(text);
+  if (amount !== undefined) return amount;
+  context.addIssue({ code: 'custom', message: 'not_an_amount' });
+  return z.NEVER;
+});
+
+/** An instant of the contract, as wall clock ms. */
+export const time = z.string().transform((text, context) => {
+  const at = Date.parse(text);
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(at)) return at;
+  context.addIssue({ code: 'custom', message: 'not_a_time' });
+  return z.NEVER;
+});
+
+export const day = z.string().refine(isDay, 'not_a_day');
+
+export const name = z.string().trim().min(1, 'empty').max(100, 'too_long');
+
+/** How many a page has. */
+export const pageLimit = z.coerce.number().int('not_a_number').min(1, 'too_small').max(100, 'too_large').default(50);
+
+const backwards = /^-(\d{1,4})(h|d)$/;
+const unitMs = { h: 3_600_000, d: 86_400_000 };
+
+/** An instant, or `-7d`, `-24h` before now: gives ms from `now`. */
+export const moment = z.string().transform((text, context): ((now: number) => number) => {
+  const back = backwards.exec(text);
+  const at = Date.parse(text);
+  if (back !== null) return (now) => now - Number(back[1]) * unitMs[back[2] === 'h' ? 'h' : 'd'];
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(at)) return () => at;
+  context.addIssue({ code: 'custom', message: 'not_a_time' });
+  return z.NEVER;
+});

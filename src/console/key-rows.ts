@@ -1,0 +1,201 @@
+import * as z from 'zod';
+import { keysTopic, type Key } from '../accounts/keys.ts';
+import { changeKey, createKeyOnce, type KeyChange, userKey, userKeys } from '../accounts/user-keys.ts';
+import { writeAudit } from '../accounts/audit.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import { changeLimit } from '../ledger/scripts/account.ts';
+import { type Database, DatabaseError, type Script } from '../storage/database.ts';
+import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from './contract.ts';
+import type { Cursors } from './cursor.ts';
+import { money, name, pageLimit, time } from './input.ts';
+import { idempotencyKeyIn, versionIn } from './headers.ts';
+import { keyDetail, keyViews } from './key-view.ts';
+import { multiplierText } from './prices.ts';
+import { fail } from './problem.ts';
+import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
+import { instant } from './written.ts';
+
+export interface KeyRooms {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  readonly cursors: Cursors;
+}
+
+const listed = z.object({ limit: pageLimit, after: z.string().optional() });
+
+const made = z.strictObject({
+  name,
+  group: z.string(),
+  limit: money.nullish(),
+  daily_limit: money.nullish(),
+  monthly_limit: money.nullish(),
+  expires_at: time.nullish(),
+});
+
+const changed = z.strictObject({
+  name: name.optional(),
+  limit: money.optional(),
+  daily_limit: money.optional(),
+  monthly_limit: money.optional(),
+  expires_at: time.nullable().optional(),
+});
+
+/** Keys of the user: who can spend, and how much. */
+export function keyRows(rooms: KeyRooms): readonly ConsoleRow[] {
+  const { database, catalog } = rooms;
+  return [
+    row({ method: 'GET', path: 'keys', role: 'user', input: listed, handle: (visit) => list(rooms, visit) }),
+    row({ method: 'POST', path: 'keys', role: 'user', input: made, perMinute: 60, handle: (visit) => create(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'keys/:id',
+      role: 'user',
+      async handle({ user, params, at }): Promise<KeyDetail> {
+        const detail = await database.snapshot(function* (): Script<KeyDetail | undefined> {
+          const key = yield* userKey(user.id, params['id'] ?? '');
+          return key && (yield* keyDetail(database, catalog(), key, user.zone, at));
+        });
+        return detail ?? fail('not_found');
+      },
+    }),
+    row({ method: 'PATCH', path: 'keys/:id', role: 'user', input: changed, handle: (visit) => change(rooms, visit) }),
+    row({ method: 'POST', path: 'keys/:id/disable', role: 'user', handle: (visit) => changeTo(rooms, visit, { status: 'disabled' }) }),
+    row({ method: 'POST', path: 'keys/:id/enable', role: 'user', handle: (visit) => changeTo(rooms, visit, { status: 'active' }) }),
+    row({ method: 'GET', path: 'groups', role: 'user', handle: (): List<GroupView> => ({ items: groupViews(catalog()) }) }),
+  ];
+}
+
+function groupViews(snapshot: Snapshot): readonly GroupView[] {
+  return [...snapshot.groups.values()].map(({ name: group, multiplierPpm, limits: { rpm, tpm, concurrency } }) => ({
+    name: group,
+    multiplier: multiplierText(multiplierPpm),
+    models: snapshot.listing(group).length,
+    rpm: rpm ?? null,
+    tpm: tpm ?? null,
+    concurrency: concurrency ?? null,
+  }));
+}
+
+async function list({ database, cursors }: KeyRooms, { user, input, at }: ConsoleVisit<z.output<typeof listed>>): Promise<Page<KeyView>> {
+  const of = ['keys', user.id];
+  const place = input.after === undefined ? undefined : cursors.read(of, input.after);
+  const back = place?.towards === 'prev';
+  return database.snapshot(function* (): Script<Page<KeyView>> {
+    const order = back ? 'oldest' : 'newest';
+    const found = yield* userKeys({ userId: user.id, from: place?.id, order, limit: input.limit + 1 });
+    const more = found.length > input.limit;
+    const keys = found.slice(0, input.limit);
+    const items = yield* keyViews(back ? [...keys].reverse() : keys, user.id, user.zone, at);
+    const [first, last] = [items[0], items.at(-1)];
+    const cursor = (towards: 'next' | 'prev', key: KeyView | undefined): string | null =>
+      key === undefined ? null : cursors.write(of, { towards, at: 0, id: key.id });
+    return {
+      items,
+      next: back || more ? cursor('next', last) : null,
+      prev: (back ? more : place !== undefined) ? cursor('prev', first) : null,
+      as_of: instant(at),
+    };
+  });
+}
+
+async function create({ database, catalog }: KeyRooms, visit: ConsoleVisit<z.output<typeof made>>): Promise<CreatedKey> {
+  const { user, input, headers, at, ip, reply } = visit;
+  const madeWith = idempotencyKeyIn(headers);
+  if (!catalog().groups.has(input.group)) fail('invalid', { fields: { group: 'unknown' } });
+  if (input.expires_at !== undefined && input.expires_at !== null && input.expires_at <= at)
+    fail('invalid', { fields: { expires_at: 'in_the_past' } });
+  const wish = {
+    userId: user.id,
+    name: input.name,
+    group: input.group,
+    limit: input.limit ?? undefined,
+    dailyLimit: input.daily_limit ?? undefined,
+    monthlyLimit: input.monthly_limit ?? undefined,
+    expiresAt: input.expires_at ?? undefined,
+    at,
+  };
+  const making = function* () {
+    const done = yield* createKeyOnce(wish, madeWith);
+    if (typeof done !== 'object') return fail('conflict', { message: 'There are too many keys.', fields: { name: 'too_many_keys' } });
+    if (done.secret !== undefined)
+      yield* writeAudit(at, {
+        ...byUser(visit),
+        action: 'key.create',
+        target: done.key.id,
+        after: { name: done.key.name, group: done.key.group },
+        ip,
+      });
+    const [view] = yield* keyViews([done.key], user.id, user.zone, at);
+    return { view, secret: done.secret ?? null };
+  };
+  const { view, secret } = await database.transact(making).catch((error: unknown) => {
+    // Another request with the same idempotency key was faster: its key is there now.
+    if (error instanceof DatabaseError && error.kind === 'constraint') return database.transact(making);
+    throw error;
+  });
+  reply.status(201);
+  return { key: view ?? fail('not_found'), secret };
+}
+
+const byUser = ({ user }: Pick<ConsoleVisit, 'user'>) => ({ actorKind: 'user', actor: user.id, account: user.id }) as const;
+
+function change(rooms: KeyRooms, visit: ConsoleVisit<z.output<typeof changed>>): Promise<KeyView> {
+  const { input, headers, at } = visit;
+  const { expires_at: expiresAt } = input;
+  if (typeof expiresAt === 'number' && expiresAt <= at) fail('invalid', { fields: { expires_at: 'in_the_past' } });
+  const wanted = { name: input.name, limit: input.limit, dailyLimit: input.daily_limit, monthlyLimit: input.monthly_limit, expiresAt };
+  return changeTo(rooms, visit, wanted, versionIn(headers));
+}
+
+/** `version` undefined: whichever it is. */
+async function changeTo({ database }: KeyRooms, visit: ConsoleVisit<unknown>, wanted: KeyChange, version?: number): Promise<KeyView> {
+  const { user, params, at, ip } = visit;
+  const outcome = await database.transact(function* () {
+    // Whoever changes keys takes turns.
+    yield { sql: 'UPDATE change SET version=version WHERE topic=$1', params: [keysTopic] };
+    const before = yield* userKey(user.id, params['id'] ?? '');
+    if (before === undefined) return fail('not_found');
+    const [current] = yield* keyViews([before], user.id, user.zone, at);
+    if (version !== undefined && version !== before.version) return fail('version_conflict', { current });
+    const fixed = lacking(before, wanted);
+    if (fixed !== undefined) return fail('invalid', { fields: { [fixed]: 'limit_fixed' } });
+    const after = yield* changeKey(before, wanted);
+    if (after === undefined) return fail('not_found');
+    yield* moveLimits(before.id, wanted);
+    yield* writeAudit(at, {
+      ...byUser(visit),
+      action: 'key.update',
+      target: before.id,
+      before: factsOf(before),
+      after: factsOf(after),
+      ip,
+    });
+    const [view] = yield* keyViews([after], user.id, user.zone, at);
+    return view;
+  });
+  return outcome ?? fail('not_found');
+}
+
+/** The first limit that is wanted and that the key was not made with. */
+function lacking(key: Key, wanted: KeyChange): string | undefined {
+  if (wanted.limit !== undefined && key.limit === undefined) return 'limit';
+  if (wanted.dailyLimit !== undefined && key.dailyLimit === undefined) return 'daily_limit';
+  if (wanted.monthlyLimit !== undefined && key.monthlyLimit === undefined) return 'monthly_limit';
+  return undefined;
+}
+
+function* moveLimits(id: string, { limit, dailyLimit, monthlyLimit }: KeyChange): Script<void> {
+  for (const [window, amount] of Object.entries({ total: limit, day: dailyLimit, month: monthlyLimit }))
+    if (amount !== undefined) yield* changeLimit({ id: `key:${id}:${window}`, amount });
+}
+
+const factsOf = ({ name: called, status, limit, dailyLimit, monthlyLimit, expiresAt }: Key) => ({
+  name: called,
+  status,
+  limit: limit?.toString(),
+  daily_limit: dailyLimit?.toString(),
+  monthly_limit: monthlyLimit?.toString(),
+  expires_at: expiresAt,
+});

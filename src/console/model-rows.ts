@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import { priceVersionAt } from '../catalog/prices.ts';
+import type { Model, Snapshot } from '../catalog/snapshot.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Database } from '../storage/database.ts';
+import { hourMs } from '../usage/cover.ts';
+import { speeds, together } from '../usage/speeds.ts';
+import type { ModelDetail, ModelRow, ModelsView } from './contract.ts';
+import { multiplierText, pricesOf } from './prices.ts';
+import { fail } from './problem.ts';
+import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
+import { instant } from './written.ts';
+
+export interface ModelRooms {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+}
+
+const asked = z.object({ group: z.string().optional() });
+const speedHours = 24;
+
+/** What can be bought, at the prices of a group, and how it has done lately. */
+export function modelRows(rooms: ModelRooms): readonly ConsoleRow[] {
+  return [
+    row({ method: 'GET', path: 'models', role: 'user', input: asked, handle: (visit) => list(rooms, visit) }),
+    row({ method: 'GET', path: 'models/*', role: 'user', input: asked, handle: (visit) => detail(rooms, visit) }),
+  ];
+}
+
+async function list({ database, catalog }: ModelRooms, { user, input }: ConsoleVisit<z.output<typeof asked>>): Promise<ModelsView> {
+  const snapshot = catalog();
+  const group = await groupFor(database, snapshot, user.id, input.group);
+  const multiplier = snapshot.groups.get(group)?.multiplierPpm ?? 0n;
+  return {
+    group,
+    groups: [...snapshot.groups.keys()],
+    items: snapshot.listing(group).map((model) => modelRow(model, multiplier)),
+  };
+}
+
+/** The group that is asked for; else that of the key used last. */
+async function groupFor(database: Database, snapshot: Snapshot, userId: string, wanted: string | undefined): Promise<string> {
+  if (wanted !== undefined) return snapshot.groups.has(wanted) ? wanted : fail('not_found');
+  const [key] = await database.query(
+    "SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY COALESCE(last_used_at, 0) DESC, id DESC LIMIT 1",
+    [userId],
+  );
+  const name = String(key?.['group_name'] ?? '');
+  return snapshot.groups.has(name) ? name : ([...snapshot.groups.keys()][0] ?? fail('not_found'));
+}
+
+export function modelRow(model: Model, multiplierPpm: bigint): ModelRow {
+  const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, price } = model;
+  return {
+    id,
+    vendor: ownedBy,
+    kind,
+    context: context ?? null,
+    output_tokens_max: outputTokensMax ?? null,
+    modalities: modalities ?? null,
+    prices: pricesOf(price, multiplierPpm),
+    shutdown_date: shutdownDate ?? null,
+  };
+}
+
+async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVisit<z.output<typeof asked>>): Promise<ModelDetail> {
+  const snapshot = catalog();
+  const id = visit.params['*'] ?? '';
+  const sold = [...snapshot.groups.values()].filter(({ name }) => snapshot.offer(name, id) !== undefined);
+  const model = sold.length === 0 ? undefined : snapshot.models.get(id);
+  if (model === undefined) return fail('not_found');
+  const group = await groupFor(database, snapshot, visit.user.id, visit.input.group);
+  const now = clock.now();
+  const version = await priceVersionAt(database, id, now);
+  const to = Math.ceil(now / hourMs) * hourMs;
+  const lately = together(await database.snapshot(() => speeds({ model: id, from: to - speedHours * hourMs, to })));
+  const { image, durations } = model;
+  return {
+    ...modelRow(model, snapshot.groups.get(group)?.multiplierPpm ?? 0n),
+    by_group: sold.map(({ name, multiplierPpm }) => ({
+      group: name,
+      multiplier: multiplierText(multiplierPpm),
+      prices: pricesOf(model.price, multiplierPpm),
+    })),
+    created_at: instant(model.created * 1_000),
+    price_version: version === undefined ? null : { version: version.version, since: instant(version.effectiveAt) },
+    image: image === undefined ? null : { sizes: image.sizes ?? null, qualities: image.qualities ?? null, images_max: image.nMax ?? null },
+    durations: durations ?? null,
+    speed:
+      lately.requests === 0
+        ? null
+        : {
+            requests: lately.requests,
+            first_byte_median_ms: lately.medianMs ?? null,
+            total_mean_ms: lately.meanDurationMs ?? null,
+            success_share: (lately.requests - lately.cut) / lately.requests,
+          },
+  };
+}

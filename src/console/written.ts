@@ -1,0 +1,18 @@
+import { formatYuan, type Nano } from '../base/money.ts';
+import type { Instant, Yuan } from './contract.ts';
+
+/** Money as the contract has it: always nine decimals. */
+export function yuan(amount: Nano): Yuan {
+  const [whole = '0', fraction = ''] = formatYuan(amount).split('.');
+  return `${whole}.${fraction.padEnd(9, '0')}`;
+}
+
+export const instant = (at: number): Instant => new Date(at).toISOString();
+
+export const instantOrNull = (at: number | undefined): Instant | null => (at === undefined ? null : instant(at));
+
+export const yuanOrNull = (amount: Nano | undefined): Yuan | null => (amount === undefined ? null : yuan(amount));
+
+/** Part of a whole, 0 to 1; null of nothing. */
+export const shareOf = (part: bigint, whole: bigint): number | null =>
+  whole === 0n ? null : Number((part * 1_000_000n) / whole) / 1_000_000;

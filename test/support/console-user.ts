@@ -1,0 +1,115 @@
+import type { Clock } from '../../src/base/clock.ts';
+import { buildSnapshot } from '../../src/catalog/build-snapshot.ts';
+import { load, record } from '../../src/catalog/recording.ts';
+import type { Snapshot } from '../../src/catalog/snapshot.ts';
+import { Cursors } from '../../src/console/cursor.ts';
+import { type UserRooms, userRows } from '../../src/console/user-rows.ts';
+import { credit } from '../../src/ledger/ledger.ts';
+import { insertOf } from '../../src/ledger/scripts/rows.ts';
+import { serves } from '../../src/main.ts';
+import { openSite } from '../../src/signin/site.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { openSealer } from '../../src/storage/seal.ts';
+import { recordColumns } from '../../src/usage/record.ts';
+import { type Browser, newBrowser, startConsole } from './console.ts';
+import { configurationFrom } from './running.ts';
+
+export const sold = `
+groups:
+  - { name: default, price_multiplier: 1.0 }
+  - { name: economy, price_multiplier: 0.85 }
+models:
+  - { id: glm, owned_by: zhipu, kind: chat, context: 128000, max_output: 1000, price: { input: 2.5, cached_input: 0.25, output: 10 } }
+  - { id: vendor/painter, owned_by: openai, kind: image, price: { image: 0.42 } }
+  - { id: alone, owned_by: openai, kind: chat, context: 128000, max_output: 1000, price: { input: 1, output: 1 } }
+channels:
+  - { name: a, vendor: openai, base_url: "http://127.0.0.1:9/v1", api_key: up-key, groups: [default, economy], models: [glm, vendor/painter] }
+  - { name: b, vendor: openai, base_url: "http://127.0.0.1:9/v1", api_key: up-key, groups: [default], models: [alone] }
+`;
+
+/** The user's rows on a database, without a gateway: what is charged is written by `charge`. */
+export interface UserConsole {
+  readonly url: string;
+  readonly database: Database;
+  readonly snapshot: Snapshot;
+  newUser(): Promise<Browser>;
+}
+
+/** 2026-11-21 14:05 in Shanghai. */
+export const noon = Date.UTC(2026, 10, 21, 6, 5);
+
+export async function startUserConsole(database: Database, clock: Clock, more: Partial<UserRooms> = {}): Promise<UserConsole> {
+  const sealer = openSealer(Buffer.alloc(32, 7));
+  await record(database, await configurationFrom(sold), sealer, { now: () => Date.UTC(2026, 10, 1), monotonicMs: () => 0 });
+  const snapshot = buildSnapshot(await load(database, sealer), serves);
+  const rooms: UserRooms = {
+    database,
+    clock,
+    catalog: () => snapshot,
+    site: openSite(undefined),
+    shell: { name: 'Tollgate', methods: ['github'], wallets: ['alipay'] },
+    cursors: new Cursors(sealer.key('cursors of the console')),
+    announced: async () => [],
+    released: async () => [],
+    ...more,
+  };
+  const url = await startConsole(database, userRows(rooms), { clock });
+  return { url, database, snapshot, newUser: () => newBrowser(url, database) };
+}
+
+export interface TestCharge {
+  readonly id: string;
+  readonly account: string;
+  readonly keyId: string;
+  readonly at: number;
+  readonly lines: readonly (readonly [measure: string, quantity: number, rate: bigint, cost: bigint])[];
+  readonly model?: string;
+  readonly group?: string;
+  readonly capability?: string;
+  readonly status?: string;
+  readonly shortfall?: bigint;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+}
+
+/** A charge as the till would have committed it: transfer, counters and record in one transaction. */
+export async function charge(database: Database, made: TestCharge): Promise<void> {
+  const cost = made.lines.reduce((sum, [, , , amount]) => sum + amount, 0n);
+  const paid = cost - (made.shortfall ?? 0n);
+  const values: Readonly<Record<string, string | number | null>> = {
+    key_id: made.keyId,
+    reserved_at: made.at - 6_900,
+    finished_at: made.at,
+    capability: made.capability ?? 'chat',
+    model: made.model ?? 'glm',
+    group_name: made.group ?? 'default',
+    channel: 'a',
+    upstream_id: 'up_1',
+    status: made.status ?? 'ok',
+    stream: 1,
+    estimated: 0,
+    first_byte_ms: 412,
+    duration_ms: 6_900,
+    attempts: 1,
+    input_tokens: made.inputTokens ?? 0,
+    output_tokens: made.outputTokens ?? 0,
+    lines: `[${made.lines.map(([measure, quantity, rate, amount]) => `["${measure}",${quantity},"${rate}","${amount}"]`).join()}]`,
+  };
+  const columns = ['id', 'account', 'cost', 'shortfall', ...recordColumns.map(({ name }) => name)];
+  await database.transact(function* () {
+    yield {
+      sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
+      params: [made.id, made.account, paid, String(values['capability']), made.at],
+    };
+    yield { sql: 'UPDATE account SET debits=debits+$2 WHERE id=$1', params: [made.account, paid] };
+    yield {
+      sql: insertOf(`INSERT INTO usage (${columns.join()})`, 1, columns.length),
+      params: [made.id, made.account, cost, made.shortfall ?? 0n, ...recordColumns.map(({ name }) => values[name] ?? null)],
+    };
+  });
+}
+
+export async function topUp(database: Database, account: string, amount: bigint, at: number, id = `pay_${at}`): Promise<void> {
+  const done = await credit(database, { id, account, amount, from: 'wallet:alipay', code: 'topup', ref: `ord_${id}`, at });
+  if (done !== 'created') throw new Error(done);
+}
