@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { onPostgres } from './databases.ts';
-import { startGateway, startRunning } from './support/running.ts';
+import { relayTo } from './relay.ts';
+import { oneModel, startGateway, startRunning } from './support/running.ts';
 
 interface Answer {
   readonly id: string;
@@ -47,5 +48,18 @@ channels:
     const cancelled = await fetch(`${there.url}/v1/responses/${endless.id}/cancel`, { method: 'POST', headers });
     expect(await cancelled.json()).toMatchObject({ id: endless.id, status: 'cancelled' });
     await expect.poll(() => sim.requests.at(-1)?.left, { timeout: 5_000 }).toBe(true);
+  });
+
+  test('what is remembered in a database that is away is a 503, to be asked for again', async () => {
+    const relay = await relayTo((await fresh()).url);
+    const running = await startRunning({ databaseUrl: relay.url, configuration: oneModel('http://127.0.0.1:1') });
+    const find = () => fetch(`${running.url}/v1/responses/resp_1`, { headers: { authorization: `Bearer ${running.key}` } });
+    expect((await find()).status).toBe(404);
+    relay.cut();
+    const away = await find();
+    expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await away.text()).toContain('the database cannot be reached');
+    relay.mend();
+    await expect.poll(async () => (await find()).status, { timeout: 5_000 }).toBe(404);
   });
 });

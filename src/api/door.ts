@@ -8,6 +8,7 @@ import type { Parts } from '../gateway/parts.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { collectBody, tellsLength } from '../http/body.ts';
 import { Reply } from '../http/reply.ts';
+import { DatabaseError } from '../storage/database.ts';
 import { chatConvention, type Convention } from './convention.ts';
 import { cors, exposed, preflight } from './cors.ts';
 import { sendRefusal, statusOf } from './errors.ts';
@@ -292,6 +293,8 @@ class Door implements OpenDoor {
       limitHeaders(error.overrun, reply);
       return this.#refuse(visit, limitRefusal(error));
     }
+    if (isAway(error) && !reply.started)
+      return this.#refuse(visit, refusal('unavailable', { why: 'the database cannot be reached', id }, unavailableRetryMs));
     this.#log.bug(id, error);
     if (reply.started) reply.destroy();
     else this.#refuse(visit, refusal('server_error', { id }));
@@ -302,6 +305,9 @@ class Door implements OpenDoor {
     sendRefusal(reply, why, convention.envelope, id);
   }
 }
+
+/** Whichever statement it was, the same request may succeed later. */
+const isAway = (error: unknown): boolean => error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
 
 const nothing = (): void => {};
 
