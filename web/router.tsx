@@ -82,7 +82,7 @@ const user = [
   page('/playground/$kind', () => import('./pages/playground.tsx'), 'PlaygroundPage'),
   page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage'),
   page('/tasks/$id', () => import('./pages/task.tsx'), 'TaskPage'),
-  page('/settings', () => import('./pages/settings.tsx'), 'SettingsPage', settingsWords),
+  page('/settings', () => import('./pages/settings.tsx'), 'SettingsPage', settingsWords, signInWords),
 ];
 
 const operators = [

@@ -1,9 +1,153 @@
-import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { KeyDetail } from '../../src/console/contract.ts';
+import { useData } from '../api/data.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { CopyText } from '../components/copy.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Money } from '../components/money.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { PathLink } from '../components/path-link.tsx';
+import { RankList } from '../components/rank-list.tsx';
+import { SpendChart } from '../components/spend-chart.tsx';
+import { StatusBadge } from '../components/status-badge.tsx';
+import { Time, ZoneNote } from '../components/time.tsx';
+import { formatCount } from '../format/count.ts';
+import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { EditKey } from './key-edit.tsx';
+import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
+import { StopKey } from './keys.tsx';
 
+/** One key: what it costs, what it may, and what it may not. */
 export function KeyPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.keys}>{null}</Page>;
+  const words = useWords(keysWords);
+  const { id = '' } = useParams({ strict: false });
+  const key = useData<KeyDetail>(`keys/${id}`);
+  return (
+    <Page
+      title={key.data?.name ?? words.title}
+      above={[{ label: words.title, to: '/keys' }]}
+      note={key.data && <ZoneNote at={new Date(key.dataUpdatedAt).toISOString()} />}
+      actions={key.data && <Actions detail={key.data} />}
+    >
+      <Loaded query={key}>{(detail) => <Detail detail={detail} />}</Loaded>
+    </Page>
+  );
+}
+
+function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
+  const words = useWords(keysWords);
+  const turn = useKeySwitch();
+  const [open, setOpen] = useState<'edit' | 'stop'>();
+  const close = () => setOpen(undefined);
+  const stop = () => (detail.requests_last_hour > 0 ? setOpen('stop') : void turn(detail, 'disable'));
+  return (
+    <>
+      {detail.state === 'disabled' ? (
+        <Button icon="check" onClick={() => void turn(detail, 'enable')}>
+          {words.enable}
+        </Button>
+      ) : (
+        <Button icon="pause" onClick={stop}>
+          {words.disable}
+        </Button>
+      )}
+      <Button look="primary" icon="edit" onClick={() => setOpen('edit')}>
+        {words.detail.edit}
+      </Button>
+      {open === 'edit' && <EditKey detail={detail} onClose={close} />}
+      {open === 'stop' && <StopKey detail={detail} onClose={close} />}
+    </>
+  );
+}
+
+function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
+  const { detail: words } = useWords(keysWords);
+  return (
+    <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
+      <div className="flex min-w-0 flex-col gap-4">
+        <Panel
+          title={words.spend}
+          actions={
+            <ButtonLink look="ghost" size="small" to="/usage" search={{ key: detail.id } as never}>
+              {words.usage}
+            </ButtonLink>
+          }
+        >
+          <SpendChart series={detail.series} empty={words.nothing} summary={(total) => words.summary(total)} />
+        </Panel>
+        <Panel title={words.top}>
+          <TopOfKey detail={detail} />
+        </Panel>
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        <Facts detail={detail} />
+        <Panel title={words.models(detail.models.length)}>
+          <ul
+            className="flex max-h-72 flex-col gap-1 overflow-y-auto text-table"
+            tabIndex={0}
+            aria-label={words.models(detail.models.length)}
+          >
+            {detail.models.map((model) => (
+              <li key={model} className="min-w-0 truncate">
+                <PathLink path={`/models/${model}`}>{model}</PathLink>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      </div>
+    </div>
+  );
+}
+
+function TopOfKey({ detail: { top } }: { readonly detail: KeyDetail }): ReactNode {
+  const { detail: words } = useWords(keysWords);
+  const { units } = useWords(sharedWords);
+  if (top.length === 0) return <p className="text-table text-muted">{words.nothing}</p>;
+  const ranks = top.map(({ model, cost, share, requests }) => ({
+    id: model,
+    name: model,
+    value: <Money amount={cost} as="spend" />,
+    share,
+    note: units.requests(formatCount(requests)),
+  }));
+  return <RankList label={words.top} ranks={ranks} />;
+}
+
+function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
+  const words = useWords(keysWords);
+  const { columns } = words;
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [columns.status, <StatusBadge key="" status={keyStatuses[detail.state]} />],
+    [
+      columns.key,
+      <span key="" className="font-mono text-caption">
+        {shownKey(detail)}
+      </span>,
+    ], // prettier-ignore
+    [columns.group, detail.group],
+    [columns.spent, <SpentOfLimit key="" {...detail} />],
+    [columns.month, <Money key="" amount={detail.spent_this_month} as="spend" />],
+    ...(detail.daily_limit === null ? [] : [[words.detail.daily, <Money key="" amount={detail.daily_limit} as="balance" />] as const]),
+    ...(detail.monthly_limit === null
+      ? []
+      : [[words.detail.monthly, <Money key="" amount={detail.monthly_limit} as="balance" />] as const]),
+    [columns.used, <Time key="" at={detail.last_used_at} as="relative" absent={words.unused} />],
+    [columns.expires, <Time key="" at={detail.expires_at} absent={words.never} />],
+    [words.detail.created, <Time key="" at={detail.created_at} />],
+    [words.detail.id, <CopyText key="" text={detail.id} label={words.detail.id} />],
+  ];
+  return (
+    <Panel title={words.detail.facts}>
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-table">
+        {facts.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-muted">{name}</dt>
+            <dd className="flex min-w-0 justify-end text-right break-words">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Panel>
+  );
 }

@@ -1,9 +1,144 @@
-import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { KeyDetail, KeyView, Page as PageOf } from '../../src/console/contract.ts';
+import { get } from '../api/client.ts';
+import { useData } from '../api/data.ts';
+import { useSearchState } from '../browser/search-state.ts';
+import { ButtonLink, IconButton } from '../components/button.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { EmptyState } from '../components/error-panel.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Menu, MenuItem } from '../components/menu.tsx';
+import { Money } from '../components/money.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { StatusBadge } from '../components/status-badge.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
+import { Time, ZoneNote } from '../components/time.tsx';
+import { formatCount } from '../format/count.ts';
+import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { NewKey } from './key-form.tsx';
+import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
 
+const asked = { after: '' };
+
+/** Who can spend, and how much. `/keys/new` is the same page with the form open. */
 export function KeysPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.keys}>{null}</Page>;
+  const words = useWords(keysWords);
+  const [{ after }, setAsked] = useSearchState(asked);
+  const keys = useData<PageOf<KeyView>>('keys', { after: after || undefined });
+  const making = useLocation({ select: ({ pathname }) => pathname === '/keys/new' });
+  const navigate = useNavigate();
+  return (
+    <Page
+      title={words.title}
+      wide
+      note={keys.data && <ZoneNote at={keys.data.as_of} />}
+      actions={
+        <ButtonLink look="primary" icon="plus" to="/keys/new" data-shortcut="create">
+          {words.create}
+        </ButtonLink>
+      }
+    >
+      <Panel flush>
+        <Loaded query={keys}>
+          {(page) => (
+            <>
+              {page.items.length === 0 ? <EmptyState text={words.empty} /> : <KeyTable keys={page.items} />}
+              <Pager page={page} onTurn={(next) => setAsked({ after: next })} />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      {making && <NewKey onClose={() => void navigate({ to: '/keys' })} />}
+    </Page>
+  );
+}
+
+function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
+  const words = useWords(keysWords);
+  const { columns } = words;
+  const [stopping, setStopping] = useState<KeyDetail>();
+  const menu = (key: KeyView) => <KeyMenu keyView={key} onStop={setStopping} />;
+  const rows: readonly Column<KeyView>[] = [
+    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span> },
+    { id: 'key', header: columns.key, cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span> },
+    { id: 'group', header: columns.group, cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span> },
+    { id: 'spent', header: columns.spent, align: 'right', cell: (key) => <SpentOfLimit {...key} /> },
+    { id: 'month', header: columns.month, align: 'right', cell: (key) => <Money amount={key.spent_this_month} as="spend" /> },
+    { id: 'used', header: columns.used, cell: (key) => <Time at={key.last_used_at} as="relative" absent={words.unused} /> },
+    { id: 'expires', header: columns.expires, cell: (key) => <Time at={key.expires_at} as="day" absent={words.never} /> },
+    { id: 'status', header: columns.status, cell: ({ state }) => <StatusBadge status={keyStatuses[state]} /> },
+    { id: 'menu', header: <span className="sr-only">{words.menu('')}</span>, align: 'right', cell: menu, className: 'w-10' },
+  ];
+  return (
+    <>
+      <Table
+        label={words.title}
+        rows={keys}
+        rowKey={({ id }) => id}
+        columns={rows}
+        path={({ id }) => `/keys/${id}`}
+        card={(key) => ({
+          title: key.name,
+          value: <Money amount={key.spent} as="spend" />,
+          detail: (
+            <>
+              <StatusBadge status={keyStatuses[key.state]} />
+              <span className="font-mono">{shownKey(key)}</span>
+              <span className="max-w-40 truncate">{key.group}</span>
+            </>
+          ),
+          menu: menu(key),
+        })}
+      />
+      {stopping && <StopKey detail={stopping} onClose={() => setStopping(undefined)} />}
+    </>
+  );
+}
+
+/** Stopping a key that is at work is confirmed with what it would break; an idle one is stopped at once, with Undo. */
+function KeyMenu({ keyView, onStop }: { readonly keyView: KeyView; readonly onStop: (detail: KeyDetail) => void }): ReactNode {
+  const words = useWords(keysWords);
+  const turn = useKeySwitch();
+  const stop = async () => {
+    const detail = await get<KeyDetail>(`keys/${keyView.id}`).catch(() => undefined);
+    if (detail !== undefined && detail.requests_last_hour > 0) onStop(detail);
+    else await turn(keyView, 'disable');
+  };
+  const { name, id, state } = keyView;
+  const navigate = useNavigate();
+  return (
+    <Menu trigger={<IconButton icon="more" label={words.menu(name)} size="small" />}>
+      <MenuItem icon="keys" onSelect={() => void navigate({ to: '/keys/$id', params: { id } })}>
+        {words.open}
+      </MenuItem>
+      {state === 'disabled' ? (
+        <MenuItem icon="check" onSelect={() => void turn(keyView, 'enable')}>
+          {words.enable}
+        </MenuItem>
+      ) : (
+        <MenuItem icon="pause" danger onSelect={() => void stop()}>
+          {words.disable}
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
+
+export function StopKey({ detail, onClose }: { readonly detail: KeyDetail; readonly onClose: () => void }): ReactNode {
+  const words = useWords(keysWords);
+  const { units } = useWords(sharedWords);
+  const turn = useKeySwitch();
+  return (
+    <Confirm
+      open
+      onClose={onClose}
+      title={words.disableTitle(detail.name)}
+      action={words.disable}
+      onConfirm={() => turn(detail, 'disable')}
+    >
+      {words.disableEffect(units.requests(formatCount(detail.requests_last_hour)))}
+    </Confirm>
+  );
 }

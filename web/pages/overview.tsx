@@ -2,11 +2,13 @@ import { type ReactNode, useCallback } from 'react';
 import type { BalanceView, OverviewView } from '../../src/console/contract.ts';
 import { useData, useMe } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
+import { Banner } from '../components/banner.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { FigureCard, Figures, FiguresSkeleton } from '../components/figure.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
+import { PathLink } from '../components/path-link.tsx';
 import { RankList } from '../components/rank-list.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { SpendChart } from '../components/spend-chart.tsx';
@@ -69,9 +71,23 @@ function Overview({ view, by, onSplit }: OverviewProps): ReactNode {
         <Announcement key={item.id} item={item} />
       ))}
       <Numbers view={view} />
+      <FirstCharge view={view} />
       {view.start.done ? <Spending view={view} by={by} onSplit={onSplit} /> : <StartSteps view={view} />}
       {view.last_charges.length > 0 && <LatestCharges view={view} />}
     </div>
+  );
+}
+
+/** The end of the four steps: said once, while there is no other charge yet. */
+function FirstCharge({ view }: { readonly view: OverviewView }): ReactNode {
+  const { start: words } = useWords(overviewWords);
+  const charge = view.start.first_charge;
+  if (!view.start.done || charge === null || view.last_charges.length !== 1) return null;
+  const { model, tokens, cost, id } = charge;
+  return (
+    <Banner tone="good" action={<PathLink path={`/usage/${id}`}>{words.see}</PathLink>}>
+      {words.works(model, formatCount(tokens?.output ?? 0), formatYuan(cost, 'row'), formatYuan(view.balance.available, 'balance'))}
+    </Banner>
   );
 }
 

@@ -1,9 +1,93 @@
 import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
-import { useWords } from '../words/family.ts';
+import { useMe } from '../api/data.ts';
+import { setTheme, themes, useTheme } from '../browser/theme.ts';
+import { CopyText } from '../components/copy.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { Segments } from '../components/tabs.tsx';
+import { Time } from '../components/time.tsx';
+import { settingsWords, sharedWords } from '../words/families.ts';
+import { switchLanguage, useWords } from '../words/family.ts';
+import { languages, useLanguage } from '../words/language.ts';
+import { AccountForm, ProfileForm } from './settings-forms.tsx';
+import { Devices, Identities } from './settings-access.tsx';
 
+/** One card per thing, each saved by itself. */
 export function SettingsPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.settings}>{null}</Page>;
+  const words = useWords(settingsWords);
+  return (
+    <Page title={words.title}>
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Profile />
+          <Panel title={words.account.title}>
+            <AccountForm />
+          </Panel>
+        </div>
+        <div className="flex min-w-0 flex-col gap-4">
+          <Look />
+          <Panel title={words.identities.title}>
+            <Identities />
+          </Panel>
+          <Panel title={words.devices.title} flush>
+            <Devices />
+          </Panel>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Profile(): ReactNode {
+  const { profile: words } = useWords(settingsWords);
+  const me = useMe();
+  return (
+    <Panel title={words.title}>
+      <div className="flex flex-col gap-4">
+        <ProfileForm />
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-table">
+          <dt className="text-muted">{words.since}</dt>
+          <dd className="text-right">
+            <Time at={me.created_at} />
+          </dd>
+          <dt className="text-muted">{words.id}</dt>
+          <dd className="flex min-w-0 justify-end">
+            <CopyText text={me.id} label={words.id} />
+          </dd>
+        </dl>
+      </div>
+    </Panel>
+  );
+}
+
+/** Of this browser: nothing to save. */
+function Look(): ReactNode {
+  const { look: words } = useWords(settingsWords);
+  const shared = useWords(sharedWords);
+  const language = useLanguage();
+  const theme = useTheme();
+  return (
+    <Panel title={words.title}>
+      <div className="flex flex-col gap-3 text-table">
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <span>{words.language}</span>
+          <Segments
+            label={words.language}
+            value={language}
+            onChange={(next) => void switchLanguage(next)}
+            options={languages.map((each) => [each, shared.language[each]] as const)}
+          />
+        </div>
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <span>{words.theme}</span>
+          <Segments
+            label={words.theme}
+            value={theme}
+            onChange={setTheme}
+            options={themes.map((each) => [each, shared.theme[each]] as const)}
+          />
+        </div>
+        <p className="text-caption text-muted">{words.here}</p>
+      </div>
+    </Panel>
+  );
 }

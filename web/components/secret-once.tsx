@@ -1,0 +1,56 @@
+import { type ReactNode, useState } from 'react';
+import { keysWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Banner } from './banner.tsx';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy.tsx';
+import { Dialog } from './dialog.tsx';
+import { Checkbox } from './field.tsx';
+
+interface SecretOnceProps {
+  readonly secret: string;
+  /** `TOLLGATE_API_KEY`: for `export NAME=…`. */
+  readonly variable: string;
+  readonly onDone: () => void;
+}
+
+/** Shows a secret that is nowhere else. It cannot be lost by a click beside it or by Escape: only by Done, once it was copied or said to be saved. */
+export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): ReactNode {
+  const { secret: words } = useWords(keysWords);
+  const [saved, setSaved] = useState(false);
+  return (
+    <Dialog
+      open
+      locked
+      onClose={onDone}
+      title={words.title}
+      footer={
+        <Button look="primary" disabledFor={saved ? undefined : words.save} onClick={onDone}>
+          {words.done}
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <Banner tone="warn">{words.text}</Banner>
+        <code
+          aria-label={words.label}
+          className="block rounded-control border border-line bg-sunken p-3 font-mono text-table break-all select-all"
+          data-secret
+        >
+          {secret}
+        </code>
+        <div className="flex flex-wrap gap-2">
+          <CopyButton text={secret} onCopied={() => setSaved(true)}>
+            {words.copy}
+          </CopyButton>
+          <CopyButton text={`export ${variable}=${secret}`} onCopied={() => setSaved(true)}>
+            {words.copyVariable}
+          </CopyButton>
+        </div>
+        <Checkbox checked={saved} onChange={(event) => setSaved(event.target.checked)}>
+          {words.saved}
+        </Checkbox>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { dayFrom, endOfDay } from './day.ts';
+
+test('a day ends by the clock of its zone, also when the clocks change', () => {
+  expect(endOfDay('2026-11-21', 'Asia/Shanghai')).toBe('2026-11-21T15:59:59.000Z');
+  expect(endOfDay('2026-11-21', 'UTC')).toBe('2026-11-21T23:59:59.000Z');
+  expect(endOfDay('2026-11-01', 'America/New_York')).toBe('2026-11-02T04:59:59.000Z');
+  expect(endOfDay('2026-03-08', 'America/New_York')).toBe('2026-03-09T03:59:59.000Z');
+  expect(endOfDay('2026-11-21', 'Asia/Kolkata')).toBe('2026-11-21T18:29:59.000Z');
+});
+
+test('days ahead are counted in the zone', () => {
+  expect(dayFrom(Date.parse('2026-11-21T20:00:00Z'), 0, 'Asia/Shanghai')).toBe('2026-11-22');
+});

@@ -1,0 +1,127 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { CreatedKey, GroupView, List, NewKeyBody } from '../../src/console/contract.ts';
+import { ApiError, newIdempotencyKey, send } from '../api/client.ts';
+import { useData } from '../api/data.ts';
+import { Banner } from '../components/banner.tsx';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { sayError } from '../components/error-panel.tsx';
+import { AmountInput, amountError, Field, Select, TextInput } from '../components/field.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { SecretOnce } from '../components/secret-once.tsx';
+import { useZone } from '../components/time.tsx';
+import { endOfDay } from '../format/day.ts';
+import { keysWords, sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { refreshKeys } from './key-parts.tsx';
+
+const variable = 'TOLLGATE_API_KEY';
+
+/** The form, then the secret, once. Sent twice it makes one key: its idempotency key is made when the form opens. */
+export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const words = useWords(keysWords);
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const [secret, setSecret] = useState<string | null>();
+  const groups = useData<List<GroupView>>('groups');
+  const create = useMutation({
+    mutationFn: (body: NewKeyBody) => send<CreatedKey>('POST', 'keys', { body, idempotencyKey }),
+    gcTime: 0, // the secret stays in no cache
+    onSuccess: ({ secret: made }) => {
+      setSecret(made);
+      void refreshKeys();
+    },
+  });
+  if (typeof secret === 'string') return <SecretOnce secret={secret} variable={variable} onDone={onClose} />;
+  return (
+    <Dialog open onClose={onClose} title={words.form.title}>
+      {secret === null ? (
+        <Banner tone="warn">{words.secret.gone}</Banner>
+      ) : (
+        <Loaded query={groups}>
+          {({ items }) => <Form groups={items} busy={create.isPending} error={create.error} onSubmit={create.mutate} onCancel={onClose} />}
+        </Loaded>
+      )}
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  readonly groups: readonly GroupView[];
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly onSubmit: (body: NewKeyBody) => void;
+  readonly onCancel: () => void;
+}
+
+type Errors = Readonly<Partial<Record<'name' | 'group' | 'limit' | 'expires_at', string | undefined>>>;
+
+function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
+  const { form: words } = useWords(keysWords);
+  const shared = useWords(sharedWords);
+  const zone = useZone();
+  const [name, setName] = useState('');
+  const [group, setGroup] = useState(groups.find((each) => each.name === 'default')?.name ?? groups[0]?.name ?? '');
+  const [limit, setLimit] = useState('');
+  const [day, setDay] = useState('');
+  const [own, setOwn] = useState<Errors>({});
+  const said: Errors = { ...(error instanceof ApiError ? error.fields : {}), ...own };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const wrong: Errors = {
+      ...(name.trim() === '' && { name: 'required' }),
+      ...(limit !== '' && amountError(limit) !== undefined && { limit: amountError(limit) }),
+      ...(day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now() && { expires_at: 'past' }),
+    };
+    setOwn(wrong);
+    const first = Object.keys(wrong)[0];
+    if (first !== undefined) return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+    onSubmit({ name: name.trim(), group, ...(limit !== '' && { limit }), ...(day !== '' && { expires_at: endOfDay(day, zone) }) });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <Field label={words.name} error={said.name}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            name="name"
+            value={name}
+            maxLength={100}
+            placeholder={words.namePlaceholder}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={words.group} help={words.groupHelp} error={said.group}>
+        {(tied) => (
+          <Select {...tied} name="group" value={group} onChange={(event) => setGroup(event.target.value)}>
+            {groups.map((each) => (
+              <option key={each.name} value={each.name}>
+                {words.groupOption(each.name, each.multiplier, each.models)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={words.limit} help={words.limitHelp} error={said.limit}>
+          {(tied) => <AmountInput {...tied} name="limit" value={limit} onChange={setLimit} />}
+        </Field>
+        <Field label={words.expires} help={words.expiresHelp} error={said.expires_at}>
+          {(tied) => <TextInput {...tied} type="date" name="expires_at" value={day} onChange={(event) => setDay(event.target.value)} />}
+        </Field>
+      </div>
+      {error !== null && (
+        <div role="alert">
+          <Banner tone="bad">{sayError(error, shared)}</Banner>
+        </div>
+      )}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>{shared.actions.cancel}</Button>
+        <Button look="primary" type="submit" busy={busy}>
+          {words.submit}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,72 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import type { KeyState, KeyView } from '../../src/console/contract.ts';
+import { send } from '../api/client.ts';
+import { queryClient } from '../api/data.ts';
+import { sayError } from '../components/error-panel.tsx';
+import { Money } from '../components/money.tsx';
+import type { Status } from '../components/status-badge.tsx';
+import { useToast } from '../components/toast.tsx';
+import { formatYuan, parseYuan } from '../format/money.ts';
+import { keysWords, sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+export const keyStatuses: Readonly<Record<KeyState, Status>> = {
+  active: 'active',
+  disabled: 'disabled',
+  expired: 'expired',
+  limit_reached: 'limitReached',
+};
+
+/** `sk-ab…wxyz`: enough to tell keys apart, of no use to anybody. */
+export function shownKey({ prefix, last4 }: Pick<KeyView, 'prefix' | 'last4'>): string {
+  return `${prefix}…${last4}`;
+}
+
+/** A bar and the words for it. */
+export function SpentOfLimit({ spent, limit }: Pick<KeyView, 'spent' | 'limit'>): ReactNode {
+  const words = useWords(keysWords);
+  if (limit === null) return <Money amount={spent} as="spend" />;
+  const share = shareOf(spent, limit);
+  return (
+    <span className="inline-flex items-center justify-end gap-2">
+      <span aria-hidden="true" className="h-1.5 w-16 overflow-hidden rounded-full bg-idle-soft max-lg:hidden">
+        <span className={clsx('block h-full rounded-full', share >= 0.9 ? 'bg-warn' : 'bg-accent')} style={{ width: `${share * 100}%` }} />
+      </span>
+      <span className="figures">{words.ofLimit(formatYuan(spent, 'spend'), formatYuan(limit, 'balance'))}</span>
+    </span>
+  );
+}
+
+const partsOfAll = 1000n;
+
+/** 0 to 1. */
+function shareOf(spent: string, limit: string): number {
+  const all = parseYuan(limit);
+  if (all === 0n) return 1;
+  return Math.min(Number((parseYuan(spent) * partsOfAll) / all) / Number(partsOfAll), 1);
+}
+
+/** Disabling and enabling undo each other: done at once, with Undo. */
+export function useKeySwitch(): (key: Pick<KeyView, 'id' | 'name'>, to: 'enable' | 'disable') => Promise<void> {
+  const words = useWords(keysWords);
+  const shared = useWords(sharedWords);
+  const toast = useToast();
+  const turn = async (key: Pick<KeyView, 'id' | 'name'>, to: 'enable' | 'disable'): Promise<void> => {
+    try {
+      await send('POST', `keys/${key.id}/${to}`);
+      await refreshKeys();
+    } catch (error) {
+      return toast({ tone: 'failed', text: sayError(error, shared) });
+    }
+    const back = to === 'disable' ? 'enable' : 'disable';
+    const text = to === 'disable' ? words.disabled(key.name) : words.enabled(key.name);
+    toast({ tone: 'done', text, action: { label: shared.actions.undo, run: () => turn(key, back) } });
+  };
+  return turn;
+}
+
+/** The list and every detail are asked for again where they are looked at. */
+export function refreshKeys(): Promise<void> {
+  return queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^keys(\/|$)/.test(path) });
+}
