@@ -3,7 +3,7 @@ import type { Call } from '../src/providers/adapter.ts';
 import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
 import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
 import type { Recording } from './recorded-traffic.ts';
-import { replayTranslated } from './replay-translated.ts';
+import { conversation, replayTranslated } from './replay-translated.ts';
 
 const chat = anthropicMessages();
 
@@ -27,7 +27,7 @@ replayTranslated({
   model: ({ request, url }) =>
     typeof request?.['model'] === 'string' ? request['model'] : (/\/models\/([^:/?]+)/.exec(url)?.[1] ?? 'claude-sonnet-4-5'),
   meaning: (reply) => messagesMeaning(reply.toString('utf8')),
-  chatRequest: ({ request }) => (Array.isArray(request?.['messages']) ? chatRequest({ ...request }) : undefined),
+  chatRequest: conversation(chatRequest),
   checkRequest,
   failed: ({ error }, { reply }) => error !== undefined || !/"content"/.test(reply.toString('utf8')),
   faults: ({ status }) => (status === 401 ? ['credentials'] : status === 404 ? ['unknown_model'] : ['bad_request']),

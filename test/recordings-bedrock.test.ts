@@ -3,7 +3,7 @@ import type { Call } from '../src/providers/adapter.ts';
 import { bedrockConverse as chat } from '../src/providers/wire/bedrock-converse.ts';
 import { chatRequest, converseMeaning, converseSaid } from './converse-meaning.ts';
 import type { Recording } from './recorded-traffic.ts';
-import { replayTranslated } from './replay-translated.ts';
+import { conversation, replayTranslated } from './replay-translated.ts';
 import { eventFrame } from './support/event-stream.ts';
 
 /** A few streams were kept as the events that an SDK made of them: they are put on the wire again. */
@@ -39,7 +39,7 @@ replayTranslated({
   prepare: framed,
   model: (recording) => decodeURIComponent(modelOf(recording) ?? 'anthropic.claude-sonnet-4-5-20250929-v1:0'),
   meaning: converseMeaning,
-  chatRequest: ({ request }) => (Array.isArray(request?.['messages']) ? chatRequest({ ...request }) : undefined),
+  chatRequest: conversation(chatRequest),
   // What was recorded hides no answer in a tool: its schema travelled natively.
   reader: (call) => ({ ...call, body: { ...call.body, response_format: undefined } }),
   checkRequest,

@@ -3,7 +3,7 @@ import type { Call } from '../src/providers/adapter.ts';
 import { cohereChat as chat } from '../src/providers/wire/cohere-chat.ts';
 import { chatRequest, cohereMeaning, cohereSaid } from './cohere-meaning.ts';
 import type { Recording } from './recorded-traffic.ts';
-import { replayTranslated } from './replay-translated.ts';
+import { conversation, replayTranslated } from './replay-translated.ts';
 
 /** The recorded request, said in chat's words, arrives as it was recorded. */
 function checkRequest({ request }: Recording, call: Call): void {
@@ -18,7 +18,7 @@ replayTranslated({
   chat,
   model: ({ request }) => (typeof request?.['model'] === 'string' ? request['model'] : 'command-a-03-2025'),
   meaning: (reply) => cohereMeaning(reply.toString('utf8')),
-  chatRequest: ({ request }) => (Array.isArray(request?.['messages']) ? chatRequest({ ...request }) : undefined),
+  chatRequest: conversation(chatRequest),
   checkRequest,
   faults: ({ status }) => (status === 400 ? ['context_length'] : status === 401 ? ['credentials'] : ['unknown_model']),
 });

@@ -29,6 +29,12 @@ export interface TranslatedFormat {
   readonly faults: (recording: Recording) => readonly FaultKind[];
 }
 
+/** What a recorded conversation is in chat's words, as `said` tells; undefined where there is none. */
+export const conversation =
+  (said: (native: Record<string, unknown>) => Record<string, unknown> | undefined): TranslatedFormat['chatRequest'] =>
+  ({ request }) =>
+    Array.isArray(request?.['messages']) ? said({ ...request }) : undefined;
+
 /** Arguments are compared as JSON: streamed ones keep the vendor's white space. */
 export function sameMeaning(got: Meaning, want: Meaning): void {
   expect(got.text).toBe(want.text);

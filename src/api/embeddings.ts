@@ -3,7 +3,7 @@ import { editBytes } from '../base/json-edit.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
-import type { ClientRequest } from '../gateway/request.ts';
+import { type ClientRequest, unwritten } from '../gateway/request.ts';
 import { vectorUsageText } from '../providers/wire/vectors.ts';
 import { type Body, isObject, optionalInteger, refuseType, requiredString } from './check.ts';
 import { wholeFormat } from './whole-format.ts';
@@ -11,7 +11,6 @@ import { wholeFormat } from './whole-format.ts';
 /** Inputs of one request, as in the convention (wire-formats §1.3). */
 const inputsMax = 2_048;
 const encodings = ['float', 'base64'];
-const noMedia: ReadonlyMap<string, string> = new Map();
 
 export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =>
   editBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
@@ -33,13 +32,7 @@ export function parseEmbeddings(id: string, principal: Principal, body: Body, by
     body,
     bytes,
     stream: false,
-    includeUsage: true,
-    choices: 0,
-    outputTokensAsked: undefined,
-    outputParam: undefined,
-    media: noMedia,
-    mediaCount: 0,
-    mediaBytes: 0,
+    ...unwritten,
     ...(tokens === undefined ? {} : { textTokensMax: tokens }),
     text: () => (tokens === undefined ? [body['input']].flat().join(' ') : ''),
     answerId: `embd-${id.slice(4)}`,

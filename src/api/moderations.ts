@@ -1,6 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
-import type { ClientRequest } from '../gateway/request.ts';
+import { type ClientRequest, unwritten } from '../gateway/request.ts';
 import { type Body, isObject, refuseType, requiredString } from './check.ts';
 import { wholeFormat } from './whole-format.ts';
 
@@ -22,11 +22,9 @@ export function parseModeration(id: string, principal: Principal, body: Body, by
     body,
     bytes,
     stream: false,
+    ...unwritten,
     includeUsage: false,
-    choices: 0,
-    outputTokensAsked: undefined,
-    outputParam: undefined,
-    media: images.length === 0 ? new Map() : new Map([['image', images[0] ?? 'input']]),
+    media: images.length === 0 ? unwritten.media : new Map([['image', images[0] ?? 'input']]),
     mediaCount: images.length,
     mediaBytes: imageBytes,
     text: () => texts.join(' '),

@@ -2,7 +2,7 @@ import type { Principal } from '../accounts/principal.ts';
 import { editBytes } from '../base/json-edit.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
-import type { ClientRequest } from '../gateway/request.ts';
+import { type ClientRequest, unwritten } from '../gateway/request.ts';
 import { vectorUsageText } from '../providers/wire/vectors.ts';
 import { type Body, isObject, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 import { wholeFormat } from './whole-format.ts';
@@ -14,7 +14,6 @@ const documentsAUnit = 100;
 const tokensADocument = 500;
 /** Text beyond this is estimated, not counted (`text` of a request). */
 const countedTokensMax = 1_000_000;
-const noMedia: ReadonlyMap<string, string> = new Map();
 
 export const rerankFormat = wholeFormat((answer, quantities) =>
   editBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
@@ -38,13 +37,7 @@ export function parseRerank(id: string, principal: Principal, body: Body, bytes:
     body,
     bytes,
     stream: false,
-    includeUsage: true,
-    choices: 0,
-    outputTokensAsked: undefined,
-    outputParam: undefined,
-    media: noMedia,
-    mediaCount: 0,
-    mediaBytes: 0,
+    ...unwritten,
     textTokensMax,
     units: Math.ceil(tokens.reduce((sum, count) => sum + Math.ceil(count / tokensADocument), 0) / documentsAUnit),
     // A question that is read two thousand times is more text than a string holds.

@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
-import type { ClientRequest } from '../gateway/request.ts';
+import { type ClientRequest, unwritten } from '../gateway/request.ts';
 import { type SpeakWish, type VoiceFormat, voices } from '../providers/sound-wish.ts';
 import { type Body, isObject, optionalNumber, refuseType, requiredString } from './check.ts';
 import { chatEnvelope } from './errors.ts';
@@ -15,7 +15,6 @@ const fastest = 4;
 /** Sound of so many tokens a second, and so many seconds a character, is more than any voice needs: numbers and signs are read as words. */
 const most = { tokensPerCharacter: 8, secondsPerCharacter: 0.5, tokensBeside: 256, secondsBeside: 5 };
 const bytesPerToken = { most: 2, likely: 4 };
-const noMedia: ReadonlyMap<string, string> = new Map();
 
 /** Bytes of sound: nothing can be said between them, and of an error only that they end. */
 const asBytes: ClientFormat = { done: '', keepAlive: '', errorEvent: undefined, limitHeaders };
@@ -40,13 +39,7 @@ export function parseSpeech(id: string, principal: Principal, body: Body, bytes:
     bytes,
     // Sound leaves as it is made, whoever asks for it how.
     stream: true,
-    includeUsage: true,
-    choices: 0,
-    outputTokensAsked: undefined,
-    outputParam: undefined,
-    media: noMedia,
-    mediaCount: 0,
-    mediaBytes: 0,
+    ...unwritten,
     textTokensMax: tokens,
     speak,
     sized: {

@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
-import type { ClientRequest, Sized } from '../gateway/request.ts';
+import { type ClientRequest, type Sized, unwritten } from '../gateway/request.ts';
 import type { Form, FormLimits } from '../http/multipart.ts';
 import { soundOf } from '../media/sound/sound.ts';
 import { type ListenWish, type ScriptFormat, scripts } from '../providers/sound-wish.ts';
@@ -23,8 +23,6 @@ const languageCharsMax = 32;
 /** Vendors count 10 to 32 tokens a second of sound; people say fewer than 12 tokens in one. */
 const tokensPerSecond = { likely: 10, most: 32, said: 12 };
 const tokensBeside = 256;
-
-const noMedia: ReadonlyMap<string, string> = new Map();
 
 /** Pieces of text end as chat's do (recorded 2026-08). Nothing in them waits for a count. */
 export const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) => format)(completionFormat('transcript'));
@@ -67,13 +65,7 @@ export async function parseTranscription(id: string, principal: Principal, form:
     body: Object.fromEntries(form.fields),
     bytes: Buffer.alloc(0),
     stream,
-    includeUsage: true,
-    choices: 0,
-    outputTokensAsked: undefined,
-    outputParam: undefined,
-    media: noMedia,
-    mediaCount: 0,
-    mediaBytes: 0,
+    ...unwritten,
     textTokensMax: (sized.likely.input ?? 0) + (sized.likely.audio_input ?? 0),
     listen,
     sized,

@@ -71,3 +71,14 @@ export interface ClientRequest {
   /** Remembers the answer, of which this is the whole or the end, once it is paid for and before its last byte leaves. */
   readonly keep?: (last: Buffer) => Promise<void>;
 }
+
+/** What requests have in common whose answer is not written: vectors, scores, pictures, sound. They bring no media, unless they say so. */
+export const unwritten = {
+  includeUsage: true,
+  choices: 0,
+  outputTokensAsked: undefined,
+  outputParam: undefined,
+  media: new Map<string, string>(),
+  mediaCount: 0,
+  mediaBytes: 0,
+} as const satisfies Partial<ClientRequest>;
