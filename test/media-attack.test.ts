@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { pictureOf } from '../sim/media/png.ts';
 import { wav } from '../sim/media/wav.ts';
 import type { TaskLimits } from '../src/gateway/tasks/limits.ts';
 import { type FreshDatabase, forEachDatabase } from './databases.ts';
@@ -156,6 +157,24 @@ forEachDatabase((_name, _open, fresh) => {
     for (const id of ids) await expect.poll(async () => (await told(running, id)).status).toBe('completed');
     expect(await running.balance()).toBe('0.00');
     expect(await running.usage()).toHaveLength(1);
+    await running.expectBooks();
+  });
+
+  test('a picture for a film that is none is refused before anything is asked or held', async () => {
+    const { vendor, running } = await startOn(fresh);
+    const png = pictureOf('a fox', 64, 64).toString('base64');
+    for (const [type, base64] of [
+      ['png', ''],
+      ['png', 'A'.repeat(100_000)],
+      ['jpeg', Buffer.from('<html>').toString('base64')],
+      ['png', png.slice(0, 200)],
+      ['heic', ''],
+    ]) {
+      const reply = await running.post('/v1/video/generations', { ...film, image: `data:image/${type};base64,${base64}` });
+      expect([reply.status, await reply.json()]).toMatchObject([400, { error: { param: 'image' } }]);
+    }
+    expect(vendor.received).toHaveLength(0);
+    expect((await running.post('/v1/video/generations', { ...film, image: `data:image/png;base64,${png}` })).status).toBe(200);
     await running.expectBooks();
   });
 });

@@ -1,11 +1,14 @@
 import { refuse } from '../base/refusal.ts';
+import { readPicture } from '../media/picture.ts';
 import type { VideoImage, VideoWish } from '../providers/task-adapter.ts';
 import { type Body, isObject, optionalArray, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 
 /** As in the convention (wire-formats §7, row 32). */
 const promptCharsMax = 32_000;
 const imagesMax = 16;
-const imagePattern = /^(?:https?:\/\/|data:image\/[\w.+-]+;base64,)/;
+const imagePattern = /^(?:https?:\/\/|data:(image\/[\w.+-]+);base64,)/;
+/** What we can look at; whether any other picture is one, is the vendor's to say. */
+const knownTypes = /^image\/(?:png|jpe?g|webp|gif)$/;
 
 /** The members that every way to ask for a video has. Throws the Refusal that names what is wrong. */
 export function checkPrompt(body: Body): string {
@@ -34,11 +37,16 @@ function pattern(body: Body, param: string, allowed: RegExp, why: string): strin
   return value;
 }
 
-/** A picture by its address or as a data URL; what else it may be is the vendor's to say. */
+/** A picture by its address or as a data URL. */
 export function checkImage(value: unknown, param: string): string {
   const url = isObject(value) ? (value['url'] ?? value['image_url']) : value;
   if (typeof url !== 'string') refuseType(param, 'an address or a data URL', url);
-  if (!imagePattern.test(url)) refuse('invalid_value', { param, why: 'it is neither an address (https://…) nor an image as a data URL.' });
+  const [head, type] = imagePattern.exec(url) ?? [];
+  if (head === undefined) refuse('invalid_value', { param, why: 'it is neither an address (https://…) nor an image as a data URL.' });
+  if (type !== undefined && (knownTypes.test(type) || url.length === head.length)) {
+    const picture = readPicture(Buffer.from(url.slice(head.length), 'base64'));
+    if (typeof picture === 'string') refuse('invalid_value', { param, why: picture });
+  }
   return url;
 }
 
