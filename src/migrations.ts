@@ -8,6 +8,7 @@ import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
 import { recallMigrations } from './recall/migrations.ts';
 import { mediaMigrations } from './media/migrations.ts';
+import { paymentsMigrations } from './payments/migrations.ts';
 import type { Migration } from './storage/database.ts';
 import { usageMigrations } from './usage/migrations.ts';
 
@@ -23,5 +24,6 @@ export const migrations: readonly Migration[] = [
   ...recallMigrations,
   ...mediaMigrations,
   ...tasksMigrations,
+  ...paymentsMigrations,
   ...reportsMigrations,
 ];

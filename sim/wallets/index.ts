@@ -1,0 +1,175 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AlipaySide } from './alipay.ts';
+import { privatePem, publicPem } from './keys.ts';
+import { counterPage, payPage } from './page.ts';
+import { send, spoil, type WalletCall, type WalletReply } from './reply.ts';
+import { Counter, type Trade } from './trade.ts';
+import { WechatSide } from './wechat.ts';
+
+export type { WalletTrouble } from './trade.ts';
+
+/** Notifications that are refused are sent again, as the wallets do, but soon. */
+const retryMs = [300, 1_000, 3_000, 10_000, 30_000];
+const tellMs = 5_000;
+
+/** What is configured of the simulated wallets, by the names of the configuration file. */
+export interface SimPayments {
+  readonly wechat_pay: Readonly<Record<string, string>>;
+  readonly alipay: Readonly<Record<string, string>>;
+}
+
+interface Told {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The simulated WeChat Pay and Alipay, and the telephone that pays with them. Their keys are made when they are first needed. */
+export class SimWallets {
+  readonly counter = new Counter();
+  /** What was sent and what came back: 0 for no answer. */
+  readonly notices: (Told & { readonly status: number; readonly answer: string })[] = [];
+  readonly #url: () => string;
+  #wechat: WechatSide | undefined;
+  #alipay: AlipaySide | undefined;
+  #closed = false;
+
+  constructor(url: () => string) {
+    this.#url = url;
+  }
+
+  get wechat(): WechatSide {
+    return (this.#wechat ??= new WechatSide(this.counter, (url, { headers, body }) => void this.tell({ url, headers, body })));
+  }
+
+  get alipay(): AlipaySide {
+    return (this.#alipay ??= new AlipaySide(this.counter, (url, notice) => void this.tell(formOf(url, notice))));
+  }
+
+  /** For `payments` of a configuration. */
+  get settings(): SimPayments {
+    const { keys: wechat } = this.wechat;
+    const { keys: alipay } = this.alipay;
+    return {
+      wechat_pay: {
+        mch_id: wechat.mchId,
+        app_id: wechat.appId,
+        serial: wechat.merchantSerial,
+        api_v3_key: wechat.apiV3Key,
+        private_key: privatePem(wechat.merchant),
+        public_key_id: wechat.publicKeyId,
+        public_key: publicPem(wechat.platform),
+        base_url: `${this.#url()}/wechat-pay`,
+      },
+      alipay: {
+        app_id: alipay.appId,
+        seller_id: alipay.sellerId,
+        private_key: privatePem(alipay.app),
+        public_key: publicPem(alipay.alipay),
+        gateway: `${this.#url()}/alipay/gateway.do`,
+      },
+    };
+  }
+
+  /** `code`: what the QR code says, or the order's number. */
+  scan(code: string): Trade {
+    const trade = this.counter.byCode(code);
+    if (trade === undefined) throw new Error(`no such code: ${code}`);
+    if (this.counter.expire(trade).state === 'waiting') trade.state = 'scanned';
+    if (!isWechat(trade)) trade.number ??= this.counter.number('');
+    return trade;
+  }
+
+  /** Scans and pays. `sneaked`: although it was closed, as a payment that was already on its way. */
+  pay(code: string, sneaked = false): Trade {
+    const trade = this.scan(code);
+    if (trade.state === 'paid') throw new Error('it is paid already');
+    if (trade.state === 'closed' && !sneaked) throw new Error('the order is closed');
+    trade.state = 'paid';
+    trade.paidAt = this.counter.now();
+    trade.number ??= this.counter.number(isWechat(trade) ? '4200' : '');
+    this.#announce(trade);
+    return trade;
+  }
+
+  /** Sends a notification, and again while it is refused. Resolves with the first answer's status and text. */
+  async tell(told: Told, attempt = 0): Promise<{ readonly status: number; readonly answer: string }> {
+    if (this.counter.silent || this.#closed) return { status: 0, answer: '' };
+    const answered = await post(told);
+    this.notices.push({ ...told, ...answered });
+    const taken = answered.status >= 200 && answered.status < 300 && (answered.answer === '' || answered.answer === 'success');
+    const again = retryMs[attempt];
+    if (!taken && again !== undefined && !this.#closed) setTimeout(() => void this.tell(told, attempt + 1), again).unref();
+    return answered;
+  }
+
+  /** True when the request was for a wallet. */
+  async answer(incoming: IncomingMessage, response: ServerResponse, body: Buffer): Promise<boolean> {
+    const target = incoming.url ?? '/';
+    const [, prefix = ''] = /^\/(wechat-pay|alipay|wallets)(?:[/?]|$)/.exec(target) ?? [];
+    if (prefix === '') return false;
+    const call: WalletCall = {
+      method: incoming.method ?? 'GET',
+      path: target.slice(prefix.length + 1),
+      target,
+      host: incoming.headers.host ?? 'localhost',
+      headers: incoming.headers,
+      body: body.toString('utf8'),
+    };
+    if (prefix === 'wallets') {
+      send(response, this.#page(call), undefined);
+      return true;
+    }
+    const side = prefix === 'wechat-pay' ? this.wechat : this.alipay;
+    const trouble = this.counter.troubled(side.name(call));
+    if (await spoil(response, trouble)) return true;
+    send(
+      response,
+      trouble?.kind === 'error' ? broken : side === this.wechat ? side.answer(call) : this.alipay.answer(call, payPage),
+      trouble,
+    );
+    return true;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #announce(trade: Trade): void {
+    if (isWechat(trade)) this.wechat.paid(trade);
+    else this.alipay.paid(trade);
+  }
+
+  #page({ method, path, body }: WalletCall): WalletReply {
+    if (method === 'GET' && path === '/settings.json')
+      return { status: 200, type: 'application/json', body: JSON.stringify(this.settings) };
+    if (method !== 'POST') return counterPage(this.counter);
+    const code = new URLSearchParams(body).get('code') ?? '';
+    try {
+      const trade = path === '/pay' ? this.pay(code) : this.scan(code);
+      const next = path === '/pay' && trade.returnUrl !== undefined ? this.alipay.returnUrl(trade) : undefined;
+      return { status: 303, type: 'text/plain', body: '', headers: { location: next || '/wallets' } };
+    } catch (error) {
+      return { status: 409, type: 'text/plain', body: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}
+
+const broken: WalletReply = { status: 500, type: 'application/json', body: '{"code":"SYSTEM_ERROR","message":"系统异常，请稍后重试"}' };
+
+const isWechat = ({ code }: Trade): boolean => code.startsWith('weixin:');
+
+/** A notification of Alipay's as it is sent. */
+export function formOf(url: string, notice: Readonly<Record<string, string>>): Told {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+  return { url, headers, body: new URLSearchParams(notice).toString() };
+}
+
+async function post({ url, headers, body }: Told): Promise<{ readonly status: number; readonly answer: string }> {
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(tellMs) });
+    return { status: response.status, answer: await response.text() };
+  } catch {
+    return { status: 0, answer: '' };
+  }
+}

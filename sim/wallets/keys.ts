@@ -1,0 +1,16 @@
+import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
+
+export interface Pair {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+export const newPair = (): Pair => generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+export const privatePem = ({ privateKey }: Pair): string => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+export const publicPem = ({ publicKey }: Pair): string => publicKey.export({ type: 'spki', format: 'pem' }).toString();
+
+export const signed = (text: string, key: KeyObject): string => createSign('RSA-SHA256').update(text, 'utf8').sign(key, 'base64');
+
+export const holds = (text: string, signature: string, key: KeyObject): boolean =>
+  createVerify('RSA-SHA256').update(text, 'utf8').verify(key, signature, 'base64');

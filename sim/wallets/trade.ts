@@ -1,0 +1,79 @@
+/** An order as a simulated wallet knows it. Amounts are fen, times milliseconds. */
+export interface Trade {
+  readonly orderId: string;
+  readonly fen: number;
+  readonly subject: string;
+  readonly notifyUrl: string;
+  readonly expiresAt: number;
+  readonly createdAt: number;
+  /** What was asked for, to tell a repetition from another order. */
+  readonly asked: string;
+  /** What the code says that is scanned. */
+  readonly code: string;
+  readonly returnUrl: string | undefined;
+  state: 'waiting' | 'scanned' | 'paid' | 'closed';
+  number: string | undefined;
+  paidAt: number | undefined;
+  readonly refunds: TradeRefund[];
+}
+
+export interface TradeRefund {
+  readonly id: string;
+  readonly number: string;
+  readonly fen: number;
+  readonly reason: string;
+  readonly notifyUrl: string | undefined;
+  readonly at: number;
+  state: 'processing' | 'success' | 'abnormal' | 'closed';
+  endedAt: number | undefined;
+}
+
+export const refundedFen = ({ refunds }: Trade): number => refunds.reduce((sum, { fen, state }) => sum + (state === 'closed' ? 0 : fen), 0);
+
+/** What goes wrong, and with which call: `native`, `query`, `close`, `refund`, `refund-query`, `bill`, `precreate`, …, or all. */
+export interface WalletTrouble {
+  readonly call?: string;
+  /** `lost`: it is done, and its answer never arrives. `unsigned`: the answer has another's signature. */
+  readonly kind: 'down' | 'hang' | 'html' | 'error' | 'lost' | 'unsigned' | 'slow';
+  /** Of `slow`. */
+  readonly ms?: number;
+}
+
+/** What the simulated wallets share: their clock, their orders, and what is wrong with them. */
+export class Counter {
+  now: () => number = () => Date.now();
+  trouble: WalletTrouble | undefined;
+  /** Sends no notification: then only a question tells. */
+  silent = false;
+  /** What becomes of a refund. */
+  refunding: 'success' | 'processing' | 'not enough' | 'abnormal' | 'closed' = 'success';
+  readonly trades = new Map<string, Trade>();
+  #count = 0;
+
+  troubled(call: string): WalletTrouble | undefined {
+    const { trouble } = this;
+    return trouble?.call === undefined || trouble.call === call ? trouble : undefined;
+  }
+
+  /** 28 digits that begin with `prefix` and the day, as both wallets number. */
+  number(prefix: string): string {
+    this.#count += 1;
+    const day = chinaTime(this.now()).slice(0, 10).replaceAll('-', '');
+    return `${prefix}${day}${String(Math.floor(Math.random() * 1e9))}`.padEnd(22, '7') + String(this.#count).padStart(6, '0');
+  }
+
+  byCode(code: string): Trade | undefined {
+    return [...this.trades.values()].find((trade) => trade.code === code || trade.orderId === code);
+  }
+
+  /** An order that nobody paid in time takes no money any more. */
+  expire(trade: Trade): Trade {
+    if (trade.state !== 'paid' && trade.expiresAt <= this.now()) trade.state = 'closed';
+    return trade;
+  }
+}
+
+/** `2026-11-21 10:00:00` in China. */
+export const chinaTime = (at: number): string => new Date(at + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+export const chinaInstant = (at: number): string => `${chinaTime(at).replace(' ', 'T')}+08:00`;
+export const yuanOf = (fen: number): string => (fen / 100).toFixed(2);

@@ -1,0 +1,237 @@
+import { credit } from '../ledger/scripts/account.ts';
+import { bump } from '../storage/changes.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+import { skipLocked } from '../storage/skip-locked.ts';
+import { type Order, readOrder } from './order.ts';
+import type { Payment, PayMethod, WalletId } from './wallet.ts';
+
+/** The topic under which every process hears that an order changed: those with a higher `version` than it knows (`ordersSince`). */
+export const ordersTopic = 'orders';
+
+/** The operator's side of what a wallet brings. */
+export const walletAccount = (wallet: WalletId): string => `wallet:${wallet}`;
+/** The wallet's number is the transfer's id: no payment is credited twice. */
+export const transferOf = (wallet: WalletId, number: string): string => `${wallet}:${number}`;
+
+export interface NewOrder {
+  readonly id: string;
+  readonly account: string;
+  readonly wallet: WalletId;
+  readonly method: PayMethod;
+  readonly amount: bigint;
+  readonly idempotencyKey: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly nextLookAt: number;
+}
+
+export type Ordered =
+  | { readonly kind: 'new' | 'known'; readonly order: Order }
+  | { readonly kind: 'key reused' }
+  | { readonly kind: 'too many' };
+
+/** Writes down a change: to be yielded last, since all changes of orders wait for each other here. */
+export function* touchOrder(id: string): Script<void> {
+  const [row] = yield bump(ordersTopic);
+  yield { sql: 'UPDATE payment_order SET version=$2 WHERE id=$1', params: [id, row?.['version'] ?? 0n] };
+}
+
+/** An order is there before any wallet hears of it. The same idempotency key gives the same order. */
+export function* insertOrder(order: NewOrder, waitingMax: number): Script<Ordered> {
+  const { account, wallet, method, amount, idempotencyKey } = order;
+  // The account's lock makes tabs take turns.
+  yield { sql: 'UPDATE account SET id=id WHERE id=$1', params: [account] };
+  const [known] = yield {
+    sql: 'SELECT * FROM payment_order WHERE account=$1 AND idempotency_key=$2',
+    params: [account, idempotencyKey],
+  };
+  if (known !== undefined) {
+    const before = readOrder(known);
+    const same = before.wallet === wallet && before.method === method && before.amount === amount;
+    return same ? { kind: 'known', order: before } : { kind: 'key reused' };
+  }
+  const [waiting] = yield { sql: "SELECT COUNT(*) AS count FROM payment_order WHERE account=$1 AND state='waiting'", params: [account] };
+  if (Number(waiting?.['count']) >= waitingMax) return { kind: 'too many' };
+  const [version] = yield bump(ordersTopic);
+  const [row] = yield {
+    sql: `INSERT INTO payment_order (id, account, wallet, method, amount, idempotency_key, state, created_at, expires_at, next_look_at, version)
+      VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10) RETURNING *`,
+    params: [
+      ...[order.id, account, wallet, method, amount, idempotencyKey],
+      ...[order.createdAt, order.expiresAt, order.nextLookAt, version?.['version'] ?? 0n],
+    ],
+  };
+  return { kind: 'new', order: readOrder(row ?? {}) };
+}
+
+/** What the payer scans. The first that the wallet gave stays. */
+export function* keepCode(id: string, code: string): Script<void> {
+  const kept = yield { sql: 'UPDATE payment_order SET code=$2 WHERE id=$1 AND code IS NULL RETURNING id', params: [id, code] };
+  if (kept.length > 0) yield* touchOrder(id);
+}
+
+/** The end of an order that was not paid. Nothing happens to one that has ended. */
+export function* endOrder(id: string, state: 'closed' | 'failed', at: number, trouble?: string): Script<void> {
+  const ended = yield {
+    sql: "UPDATE payment_order SET state=$2, closed_at=$3, faults=0, trouble=$4 WHERE id=$1 AND state='waiting' RETURNING id",
+    params: [id, state, at, trouble ?? null],
+  };
+  if (ended.length > 0) yield* touchOrder(id);
+}
+
+export function* markScanned(id: string): Script<void> {
+  const marked = yield {
+    sql: "UPDATE payment_order SET scanned=1 WHERE id=$1 AND scanned=0 AND state='waiting' RETURNING id",
+    params: [id],
+  };
+  if (marked.length > 0) yield* touchOrder(id);
+}
+
+/** `differs`: it fits no order of ours as it should, and is written down for the operator. */
+export type Taken = 'credited' | 'known' | 'differs';
+
+/**
+ * Credits what a wallet has for an order: once for each of the wallet's numbers, whatever the order's state, if amount and currency are the order's.
+ */
+export function* takePayment(wallet: WalletId, payment: Payment, at: number): Script<Taken> {
+  const [row] = yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1 AND wallet=$2 RETURNING *', params: [payment.orderId, wallet] };
+  if (row === undefined) return yield* keepUnmatched(wallet, payment, 'no such order', at);
+  const order = readOrder(row);
+  if (order.amount !== payment.amount || payment.currency !== 'CNY') return yield* keepUnmatched(wallet, payment, 'another amount', at);
+  if (order.number === payment.number) return 'known';
+  if (order.number !== undefined) return yield* keepUnmatched(wallet, payment, 'a second payment of one order', at);
+  const id = transferOf(wallet, payment.number);
+  const credited = yield* credit({
+    id,
+    account: order.account,
+    amount: order.amount,
+    from: walletAccount(wallet),
+    code: 'topup',
+    ref: order.id,
+    at,
+  });
+  if (credited !== 'created') return yield* keepUnmatched(wallet, payment, 'credited for another order', at);
+  yield {
+    sql: `UPDATE payment_order SET state='credited', number=$2, transfer=$3, paid_at=$4, credited_at=$5, next_look_at=NULL, faults=0, trouble=NULL WHERE id=$1`,
+    params: [order.id, payment.number, id, payment.paidAt, at],
+  };
+  yield* touchOrder(order.id);
+  return 'credited';
+}
+
+function* keepUnmatched(wallet: WalletId, { orderId, number, amount, currency }: Payment, why: string, at: number): Script<'differs'> {
+  yield {
+    sql: `INSERT INTO payment_unmatched (wallet, number, order_id, amount, currency, why, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+      ON CONFLICT (wallet, number) DO NOTHING`,
+    params: [wallet, number, orderId, amount, currency, why, at],
+  };
+  return 'differs';
+}
+
+const places = (count: number, from: number): string => Array.from({ length: count }, (_, i) => `$${i + from}`).join(', ');
+
+/** Takes up to `most` orders of a wallet that are to be asked for, those that have waited longest first. Until `leaseUntil` they are whoever claimed them last. */
+export async function claimOrders(
+  database: Database,
+  wallet: WalletId,
+  most: number,
+  now: number,
+  leaseUntil: number,
+): Promise<readonly Order[]> {
+  const sql = `UPDATE payment_order SET next_look_at=$4, claims=claims+1 WHERE id IN (SELECT id FROM payment_order
+    WHERE next_look_at<=$2 AND wallet=$1 ORDER BY next_look_at LIMIT $3${skipLocked(database)}) RETURNING *`;
+  return (await database.query(sql, [wallet, now, most, leaseUntil])).map(readOrder);
+}
+
+/** Takes one order for somebody who wants to know now; undefined when it is not there, or was asked for less than `everyMs` ago. */
+export async function claimOrder(
+  database: Database,
+  id: string,
+  now: number,
+  everyMs: number,
+  leaseUntil: number,
+): Promise<Order | undefined> {
+  const sql = `UPDATE payment_order SET asked_at=$2, next_look_at=CASE WHEN state='credited' THEN NULL ELSE $4 END, claims=claims+1
+    WHERE id=$1 AND COALESCE(asked_at, 0)<=$3 RETURNING *`;
+  const [row] = await database.query(sql, [id, now, now - everyMs, leaseUntil]);
+  return row && readOrder(row);
+}
+
+/** When it is asked for again. Nothing happens when another has it by now, or it is credited. */
+export async function planOrder(
+  database: Database,
+  { id, claims }: Order,
+  plan: { readonly nextLookAt: number | undefined; readonly faults: number; readonly trouble: string | undefined },
+): Promise<void> {
+  const sql = "UPDATE payment_order SET next_look_at=$3, faults=$4, trouble=$5 WHERE id=$1 AND claims=$2 AND state<>'credited'";
+  await database.query(sql, [id, claims, plan.nextLookAt ?? null, plan.faults, plan.trouble ?? null]);
+}
+
+/** Undefined when there is none, or it is not this account's (where one is named). */
+export async function findOrder(database: Database, id: string, account?: string): Promise<Order | undefined> {
+  const sql = `SELECT * FROM payment_order WHERE id=$1${account === undefined ? '' : ' AND account=$2'}`;
+  const [row] = await database.query(sql, account === undefined ? [id] : [id, account]);
+  return row && readOrder(row);
+}
+
+/** Changes since `version`, in their order: what an events stream has to tell. Of one account, or of all. */
+export async function ordersSince(database: Database, version: bigint, most: number, account?: string): Promise<readonly Order[]> {
+  const ours = account === undefined ? '' : ' AND account=$3';
+  const sql = `SELECT * FROM payment_order WHERE version>$1${ours} ORDER BY version LIMIT $2`;
+  return (await database.query(sql, account === undefined ? [version, most] : [version, most, account])).map(readOrder);
+}
+
+export interface OrderFilter {
+  readonly account?: string | undefined;
+  readonly wallet?: WalletId | undefined;
+  readonly state?: Order['state'] | undefined;
+  /** Wall clock, ms: from (inclusive) and to (exclusive). */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** An order's id or a wallet's number. */
+  readonly search?: string | undefined;
+  /** The id of the last order of the page before; newer ones instead when `newer`. */
+  readonly beyond?: string | undefined;
+  readonly newer?: boolean | undefined;
+  readonly limit: number;
+}
+
+/** A page of orders, newest first. */
+export async function listOrders(database: Database, filter: OrderFilter): Promise<readonly Order[]> {
+  const conditions: string[] = [];
+  const params: (string | number)[] = [];
+  const where = (condition: string, value: string | number | undefined): void => {
+    if (value === undefined) return;
+    params.push(value);
+    conditions.push(condition.replaceAll('?', `$${params.length}`));
+  };
+  where('account=?', filter.account);
+  where('wallet=?', filter.wallet);
+  where('state=?', filter.state);
+  where('created_at>=?', filter.from);
+  where('created_at<?', filter.to);
+  where('(id=? OR number=?)', filter.search);
+  where(filter.newer === true ? 'id>?' : 'id<?', filter.beyond);
+  params.push(filter.limit);
+  const sql = `SELECT * FROM payment_order${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}
+    ORDER BY id ${filter.newer === true ? 'ASC' : 'DESC'} LIMIT $${params.length}`;
+  const orders = (await database.query(sql, params)).map(readOrder);
+  return filter.newer === true ? orders.reverse() : orders;
+}
+
+/** Of those ids or, where a wallet's numbers are given, of those. */
+export async function ordersNamed(database: Database, ids: readonly string[]): Promise<readonly Order[]> {
+  if (ids.length === 0) return [];
+  return (await database.query(`SELECT * FROM payment_order WHERE id IN (${places(ids.length, 1)})`, ids)).map(readOrder);
+}
+
+/** What came in between, by the wallet's own clock. */
+export async function ordersPaid(database: Database, wallet: WalletId, from: number, to: number): Promise<readonly Order[]> {
+  const sql = 'SELECT * FROM payment_order WHERE wallet=$1 AND paid_at>=$2 AND paid_at<$3';
+  return (await database.query(sql, [wallet, from, to])).map(readOrder);
+}
+
+/** Money that fits no order, newest first. */
+export async function listUnmatched(database: Database, limit: number): Promise<readonly Row[]> {
+  return database.query('SELECT * FROM payment_unmatched ORDER BY at DESC LIMIT $1', [limit]);
+}

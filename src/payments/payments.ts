@@ -1,0 +1,187 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { orderedId } from '../accounts/keys.ts';
+import type { Nano } from '../base/money.ts';
+import { pause } from '../base/timers.ts';
+import { createAccount } from '../ledger/ledger.ts';
+import { askOrder, take } from './ask-order.ts';
+import { askRefund } from './ask-refund.ts';
+import { Collector } from './collector.ts';
+import { isWholeFen } from './fen.ts';
+import { noticePath } from './notice-path.ts';
+import { type Order, type OrderRefund, orderLeast } from './order.ts';
+import { claimOrder, endOrder, findOrder, insertOrder, keepCode, type NewOrder, walletAccount } from './orders.ts';
+import type { PaymentParts } from './parts.ts';
+import { reconcileDaily, type ReconcileRun, runReconciliation } from './reconciliations.ts';
+import { beginRefund, claimRefund, findRefund, type NewRefund, type RefundBegun } from './refunds.ts';
+import type { Answer, PayMethod, WalletId } from './wallet.ts';
+
+export interface OrderAsk {
+  readonly account: string;
+  readonly wallet: WalletId;
+  readonly method: PayMethod;
+  readonly amount: Nano;
+  readonly idempotencyKey: string;
+  /** What the payer reads. */
+  readonly subject: string;
+}
+
+/** `unavailable`: the wallet does not answer; the same ask again finds the same order. Its `order` says `failed` when the wallet would not take it. */
+export type OrderAnswered =
+  | { readonly kind: 'order' | 'unavailable'; readonly order: Order }
+  | { readonly kind: 'no such wallet' | 'wrong amount' | 'key reused' | 'too many' };
+
+export interface RefundAsk {
+  readonly orderId: string;
+  readonly amount: Nano;
+  readonly reason: string;
+  readonly idempotencyKey: string;
+}
+
+export type RefundAnswered = RefundBegun | { readonly kind: 'wrong amount' | 'no such wallet' };
+
+const nothing: Answer = { status: 404, type: 'text/plain', body: '' };
+const moneyLookMs = 100;
+
+/** Top-ups of all accounts: ordered here, paid at a wallet, credited by its word; paid back the same way; compared with its bills every day. */
+export class Payments {
+  readonly #parts: PaymentParts;
+  readonly #collector: Collector;
+
+  constructor(parts: PaymentParts) {
+    this.#parts = parts;
+    this.#collector = new Collector(parts, () => reconcileDaily(parts));
+  }
+
+  /** The wallets that are configured, and how each can be paid with. */
+  get offers(): readonly { readonly wallet: WalletId; readonly methods: readonly PayMethod[] }[] {
+    return [...this.#parts.wallets.values()].map(({ id, methods }) => ({ wallet: id, methods }));
+  }
+
+  async start(): Promise<void> {
+    for (const wallet of this.#parts.wallets.keys()) await createAccount(this.#parts.database, walletAccount(wallet), 'operator');
+    if (this.#parts.wallets.size > 0) this.#collector.start();
+  }
+
+  /** Questions under way are waited for; whoever opened the wallets breaks them off. */
+  close(): Promise<void> {
+    return this.#collector.close();
+  }
+
+  /** Asks at once for all that is due, and waits for the answers. */
+  async look(): Promise<void> {
+    await this.#collector.look();
+    await this.#collector.idle();
+  }
+
+  /** An order and what its payer scans. The order is there before the wallet hears of it: a notification may be faster than this answer. */
+  async order({ account, wallet, method, amount, idempotencyKey, subject }: OrderAsk): Promise<OrderAnswered> {
+    const { database, clock, limits, wallets } = this.#parts;
+    if (wallets.get(wallet)?.methods.includes(method) !== true) return { kind: 'no such wallet' };
+    if (amount < orderLeast || amount > limits.amountMost || !isWholeFen(amount)) return { kind: 'wrong amount' };
+    const now = clock.now();
+    const times = { createdAt: now, expiresAt: now + limits.expiryMs, nextLookAt: now + limits.askMsLeast };
+    const order: NewOrder = { id: orderedId('ord_', now), account, wallet, method, amount, idempotencyKey, ...times };
+    const ordered = await database.transact(() => insertOrder(order, limits.waitingMax));
+    if (ordered.kind === 'key reused' || ordered.kind === 'too many') return ordered;
+    return this.#withCode(ordered.order, subject);
+  }
+
+  /** Asks the wallet how an order stands, unless that was done just now. Undefined when there is no such order of this account (of any, where none is named). */
+  async check(id: string, account?: string): Promise<Order | undefined> {
+    return this.#ask(id, account, this.#parts.limits.wishEveryMs, false);
+  }
+
+  /** Closes an order before its time; when it was paid meanwhile, it is credited instead. It may stay open when the wallet does not answer. */
+  async closeOrder(id: string, account?: string): Promise<Order | undefined> {
+    return this.#ask(id, account, 0, true);
+  }
+
+  /** Pays back to whoever paid, up to what is left of the order and of the balance. Tries the wallet at once; it goes on in the background. */
+  async refund(ask: RefundAsk): Promise<RefundAnswered> {
+    const { database, clock, limits, wallets } = this.#parts;
+    if (ask.amount <= 0n || !isWholeFen(ask.amount)) return { kind: 'wrong amount' };
+    const now = clock.now();
+    const wish = { ...ask, id: orderedId('rfd_', now), at: now, nextLookAt: now };
+    const order = await findOrder(database, ask.orderId);
+    const wallet = order && wallets.get(order.wallet);
+    if (order !== undefined && wallet === undefined) return { kind: 'no such wallet' };
+    const begun = await this.#begin(wish);
+    if (wallet === undefined || (begun.kind !== 'new' && begun.kind !== 'known')) return begun;
+    const claimed = await claimRefund(database, begun.refund.id, clock.now() + limits.leaseMs);
+    if (claimed !== undefined) await askRefund(this.#parts, wallet, claimed);
+    return { kind: begun.kind, refund: (await findRefund(database, begun.refund.id)) ?? begun.refund };
+  }
+
+  /** Asks the wallet how a refund stands. Undefined when there is none. */
+  async checkRefund(id: string): Promise<OrderRefund | undefined> {
+    const { database, clock, limits, wallets } = this.#parts;
+    const claimed = await claimRefund(database, id, clock.now() + limits.leaseMs);
+    const order = claimed && (await findOrder(database, claimed.orderId));
+    const wallet = order && wallets.get(order.wallet);
+    if (claimed !== undefined && wallet !== undefined) await askRefund(this.#parts, wallet, claimed);
+    return findRefund(database, id);
+  }
+
+  /** What a wallet told us. Only what is believed and committed is answered with its word for "taken". */
+  async notice(id: WalletId, headers: IncomingHttpHeaders, body: Buffer): Promise<Answer> {
+    const { database, clock, wallets, log } = this.#parts;
+    const wallet = wallets.get(id);
+    if (wallet === undefined) return nothing;
+    const told = await wallet.read(headers, body);
+    if (told.kind === 'refused') {
+      log({ event: 'refused', wallet: id, why: told.why });
+      return wallet.refused;
+    }
+    if (told.kind === 'payment') return (await take(this.#parts, wallet, told.payment)) === 'differs' ? wallet.refused : wallet.taken;
+    // A refund is asked about; the word "it changed" is enough to do so now.
+    if (told.kind === 'refund')
+      await database.query('UPDATE payment_refund SET next_look_at=$2 WHERE id=$1 AND ended_at IS NULL', [told.refundId, clock.now()]);
+    return wallet.taken;
+  }
+
+  /** Compares a day's bill with our books. `day`: one of China's, `2026-11-20`, that is over. */
+  async reconcile(id: WalletId, day: string): Promise<ReconcileRun | { readonly kind: 'no such wallet' }> {
+    const wallet = this.#parts.wallets.get(id);
+    return wallet === undefined ? { kind: 'no such wallet' } : runReconciliation(this.#parts, wallet, day);
+  }
+
+  async #withCode(order: Order, subject: string): Promise<OrderAnswered> {
+    const { database, clock, wallets, publicUrl } = this.#parts;
+    const wallet = wallets.get(order.wallet);
+    if (wallet === undefined || order.code !== undefined || order.state !== 'waiting') return { kind: 'order', order };
+    const base = publicUrl();
+    const { id, amount, method, expiresAt } = order;
+    const urls = { notifyUrl: base + noticePath(wallet.id), returnUrl: `${base}/top-up/${id}` };
+    const made = await wallet.make({ id, amount, method, expiresAt, subject, ...urls });
+    if (made.kind === 'made') await database.transact(() => keepCode(id, made.code));
+    else {
+      this.#parts.log({ event: 'trouble', wallet: wallet.id, id, why: made.why });
+      if (made.sure) await database.transact(() => endOrder(id, 'failed', clock.now(), made.why));
+    }
+    const now = (await findOrder(database, id)) ?? order;
+    // Paid already: then nobody needs a code.
+    return { kind: made.kind === 'made' || now.state === 'credited' ? 'order' : 'unavailable', order: now };
+  }
+
+  async #ask(id: string, account: string | undefined, everyMs: number, closing: boolean): Promise<Order | undefined> {
+    const { database, clock, limits, wallets } = this.#parts;
+    const order = await findOrder(database, id, account);
+    const wallet = order && wallets.get(order.wallet);
+    if (wallet === undefined || order?.state === 'credited') return order;
+    const now = clock.now();
+    const claimed = await claimOrder(database, id, now, everyMs, now + limits.leaseMs);
+    if (claimed !== undefined) await askOrder(this.#parts, wallet, claimed, closing);
+    return findOrder(database, id);
+  }
+
+  /** Money in idle floats comes in when it is called. */
+  async #begin(wish: NewRefund): Promise<RefundBegun> {
+    const { database, clock, limits, timers } = this.#parts;
+    const until = clock.monotonicMs() + limits.moneyWaitMs;
+    for (;;) {
+      const begun = await database.transact(() => beginRefund(wish));
+      if (begun.kind !== 'not enough' || clock.monotonicMs() >= until) return begun;
+      await pause(timers, moneyLookMs);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { assert } from '../base/assert.ts';
+import { dateOf, dayBefore, dayBounds, timeOfDay } from './china-time.ts';
+import { objectOf } from './json.ts';
+import { readRefund, type OrderRefund } from './order.ts';
+import { ordersNamed, ordersPaid } from './orders.ts';
+import type { PaymentParts } from './parts.ts';
+import { type Books, reconcile, type Report } from './reconcile.ts';
+import type { BillLine, Wallet, WalletFault, WalletId } from './wallet.ts';
+import type { Database } from '../storage/database.ts';
+
+/** How a day's bill compared with our books when it was last compared. */
+export interface Reconciled {
+  readonly wallet: WalletId;
+  readonly day: string;
+  readonly runAt: number;
+  readonly report: Report;
+}
+
+export type ReconcileRun =
+  | { readonly kind: 'done'; readonly reconciled: Reconciled }
+  | { readonly kind: 'not yet' | 'no such day' }
+  | WalletFault;
+
+/** What a run may take; a bill that is not there, or a wallet that does not answer, is asked for again after so long. */
+const leaseMs = 600_000;
+const namesAtOnce = 500;
+/** Days that were missed (a node that was down) are made up for. */
+const daysBack = 3;
+
+/** Compares a day's bill with our books and keeps the report. What was paid and is not credited is asked for at once. */
+export async function runReconciliation(parts: PaymentParts, wallet: Wallet, day: string): Promise<ReconcileRun> {
+  const { database, clock, log } = parts;
+  const bounds = dayBounds(day);
+  if (bounds === undefined || bounds.to > clock.now()) return { kind: 'no such day' };
+  const bill = await wallet.bill(day);
+  if (bill.kind === 'fault') {
+    log({ event: 'trouble', wallet: wallet.id, id: day, why: bill.why });
+    return bill;
+  }
+  if (bill.kind === 'not yet') return { kind: 'not yet' };
+  const lines = bill.kind === 'none' ? [] : bill.lines;
+  const books = await booksFor(database, wallet.id, lines, bounds);
+  const report = reconcile(day, lines, books);
+  const runAt = clock.now();
+  await database.query(
+    `INSERT INTO payment_reconciliation (wallet, day, lease_until, run_at, report) VALUES ($1, $2, 0, $3, $4)
+      ON CONFLICT (wallet, day) DO UPDATE SET lease_until=0, run_at=excluded.run_at, report=excluded.report`,
+    [wallet.id, day, runAt, writeReport(report)],
+  );
+  await hasten(database, lines, books, runAt);
+  log({ event: 'reconciled', wallet: wallet.id, id: day, why: `${report.differences.length} differences` });
+  return { kind: 'done', reconciled: { wallet: wallet.id, day, runAt, report } };
+}
+
+export async function findReconciled(database: Database, wallet: WalletId, day: string): Promise<Reconciled | undefined> {
+  const [row] = await database.query('SELECT run_at, report FROM payment_reconciliation WHERE wallet=$1 AND day=$2', [wallet, day]);
+  const text = row?.['report'];
+  return typeof text === 'string' ? { wallet, day, runAt: Number(row?.['run_at']), report: readReport(text) } : undefined;
+}
+
+/** After 10:30 in China each wallet's bill of the day before, once for all processes, and those of days that were missed. */
+export async function reconcileDaily(parts: PaymentParts): Promise<void> {
+  const { clock, limits, wallets } = parts;
+  const now = clock.now();
+  if (timeOfDay(now) < limits.billAtMs) return;
+  let day = dateOf(now);
+  for (let back = 0; back < daysBack; back++) {
+    day = dayBefore(dayBounds(day)?.from ?? now);
+    for (const wallet of wallets.values()) if (await claimDay(parts, wallet.id, day)) await runReconciliation(parts, wallet, day);
+  }
+}
+
+/** False: it has been done, or another process is at it, or it was tried a little while ago. A wallet without a single order has no bill to compare. */
+async function claimDay({ database, clock }: PaymentParts, wallet: WalletId, day: string): Promise<boolean> {
+  const now = clock.now();
+  const sql = `INSERT INTO payment_reconciliation (wallet, day, lease_until) SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM payment_order WHERE wallet=$1)
+    ON CONFLICT (wallet, day) DO UPDATE SET lease_until=excluded.lease_until
+      WHERE payment_reconciliation.run_at IS NULL AND payment_reconciliation.lease_until<=$4 RETURNING day`;
+  return (await database.query(sql, [wallet, day, now + leaseMs, now])).length > 0;
+}
+
+async function booksFor(
+  database: Database,
+  wallet: WalletId,
+  lines: readonly BillLine[],
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Books> {
+  const orders = new Map((await ordersPaid(database, wallet, from, to)).map((order) => [order.id, order]));
+  for (const ids of chunks(lines.map(({ orderId }) => orderId))) {
+    for (const order of await ordersNamed(database, ids)) if (order.wallet === wallet) orders.set(order.id, order);
+  }
+  const refunds = new Map<string, OrderRefund>();
+  const ended = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.ended_at<$3`;
+  for (const row of await database.query(ended, [wallet, from, to])) refunds.set(readRefund(row).id, readRefund(row));
+  for (const ids of chunks(lines.flatMap(({ refundId }) => refundId ?? []))) {
+    const sql = `SELECT * FROM payment_refund WHERE id IN (${ids.map((_, i) => `$${i + 1}`).join(', ')})`;
+    for (const row of await database.query(sql, ids)) refunds.set(readRefund(row).id, readRefund(row));
+  }
+  return { orders: [...orders.values()], refunds: [...refunds.values()] };
+}
+
+function* chunks(ids: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < ids.length; from += namesAtOnce) yield ids.slice(from, from + namesAtOnce);
+}
+
+/** Orders that the wallet has money for and we do not: the wallet itself is asked, for a bill credits nothing. */
+async function hasten(database: Database, lines: readonly BillLine[], { orders }: Books, now: number): Promise<void> {
+  const paid = new Set(lines.flatMap((line) => (line.kind === 'payment' ? [line.orderId] : [])));
+  for (const { id, state } of orders) {
+    if (state === 'credited' || !paid.has(id)) continue;
+    await database.query("UPDATE payment_order SET next_look_at=$2 WHERE id=$1 AND state<>'credited'", [id, now]);
+  }
+}
+
+/** Amounts are integers that JSON would round. */
+const writeReport = (report: Report): string =>
+  JSON.stringify(report, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+
+function readReport(text: string): Report {
+  const value: unknown = JSON.parse(text, (_name, member: unknown) =>
+    typeof member === 'string' && /^-?\d+n$/.test(member) ? BigInt(member.slice(0, -1)) : member,
+  );
+  assert(objectOf(value)?.['sums'] !== undefined, 'a report has sums');
+  // Written by `writeReport`.
+  return value as Report;
+}

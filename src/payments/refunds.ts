@@ -1,0 +1,130 @@
+import { endPayout, openPayout } from '../ledger/scripts/payout.ts';
+import type { Database, Script } from '../storage/database.ts';
+import { skipLocked } from '../storage/skip-locked.ts';
+import { type OrderRefund, readOrder, readRefund } from './order.ts';
+import { touchOrder, walletAccount } from './orders.ts';
+import type { WalletId } from './wallet.ts';
+
+export interface NewRefund {
+  readonly id: string;
+  readonly orderId: string;
+  readonly amount: bigint;
+  readonly reason: string;
+  readonly idempotencyKey: string;
+  readonly at: number;
+  readonly nextLookAt: number;
+}
+
+/** `not enough`: the user has spent it, or it is in idle floats that come in now. `too much`: more than is left of the order. */
+export type RefundBegun =
+  | { readonly kind: 'new' | 'known'; readonly refund: OrderRefund }
+  | { readonly kind: 'key reused' | 'no such order' | 'not credited' | 'too much' | 'not enough' };
+
+/** The first step: the money is set aside, before the wallet hears of it. */
+export function* beginRefund(wish: NewRefund): Script<RefundBegun> {
+  const [row] = yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *', params: [wish.orderId] };
+  if (row === undefined) return { kind: 'no such order' };
+  const order = readOrder(row);
+  const [known] = yield {
+    sql: 'SELECT * FROM payment_refund WHERE order_id=$1 AND idempotency_key=$2',
+    params: [order.id, wish.idempotencyKey],
+  };
+  if (known !== undefined) {
+    const before = readRefund(known);
+    return before.amount === wish.amount ? { kind: 'known', refund: before } : { kind: 'key reused' };
+  }
+  if (order.state !== 'credited') return { kind: 'not credited' };
+  if (order.refunding + order.refunded + wish.amount > order.amount) return { kind: 'too much' };
+  const held = yield* openPayout({ id: wish.id, account: order.account, amount: wish.amount, at: wish.at });
+  if (held === 'insufficient') return { kind: 'not enough' };
+  const [made] = yield {
+    sql: `INSERT INTO payment_refund (id, order_id, account, amount, reason, idempotency_key, state, created_at, next_look_at)
+      VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8) RETURNING *`,
+    params: [wish.id, order.id, order.account, wish.amount, wish.reason, wish.idempotencyKey, wish.at, wish.nextLookAt],
+  };
+  yield { sql: 'UPDATE payment_order SET refunding=refunding+$2 WHERE id=$1', params: [order.id, wish.amount] };
+  yield* touchOrder(order.id);
+  return { kind: 'new', refund: readRefund(made ?? {}) };
+}
+
+export type RefundEnd =
+  | { readonly kind: 'refunded'; readonly wallet: WalletId; readonly number: string | undefined }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** The second step, when the wallet has said so: the money is gone, or the user's again. False when it had ended before. */
+export function* endRefund(refund: Pick<OrderRefund, 'id' | 'orderId' | 'amount'>, end: RefundEnd, at: number): Script<boolean> {
+  yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1', params: [refund.orderId] };
+  const paid = end.kind === 'refunded';
+  const ended = yield {
+    sql: `UPDATE payment_refund SET state=$2, number=$3, trouble=$4, ended_at=$5, next_look_at=NULL WHERE id=$1 AND ended_at IS NULL RETURNING id`,
+    params: [refund.id, end.kind, paid ? (end.number ?? null) : null, paid ? null : end.why, at],
+  };
+  if (ended.length === 0) return false;
+  yield* endPayout(refund.id, paid ? { kind: 'paid', to: walletAccount(end.wallet), ref: refund.orderId, at } : { kind: 'kept' });
+  yield {
+    sql: 'UPDATE payment_order SET refunding=refunding-$2, refunded=refunded+$3 WHERE id=$1',
+    params: [refund.orderId, refund.amount, paid ? refund.amount : 0n],
+  };
+  yield* touchOrder(refund.orderId);
+  return true;
+}
+
+/** From here on the wallet may have it. False: another has the refund by now. */
+export function* markAsked({ id, orderId, claims }: OrderRefund): Script<boolean> {
+  const marked = yield {
+    sql: "UPDATE payment_refund SET state='asked' WHERE id=$1 AND claims=$2 AND state IN ('held', 'asked') RETURNING id",
+    params: [id, claims],
+  };
+  if (marked.length > 0) yield* touchOrder(orderId);
+  return marked.length > 0;
+}
+
+const claim = 'UPDATE payment_refund SET next_look_at=$3, claims=claims+1 WHERE';
+
+/** Takes up to `most` refunds of a wallet's orders that are to be asked for. */
+export async function claimRefunds(
+  database: Database,
+  wallet: WalletId,
+  most: number,
+  now: number,
+  leaseUntil: number,
+): Promise<readonly OrderRefund[]> {
+  const sql = `${claim} id IN (SELECT r.id FROM payment_refund r WHERE r.next_look_at<=$1
+    AND EXISTS (SELECT 1 FROM payment_order o WHERE o.id=r.order_id AND o.wallet=$4) ORDER BY r.next_look_at LIMIT $2${skipLocked(database)}) RETURNING *`;
+  return (await database.query(sql, [now, most, leaseUntil, wallet])).map(readRefund);
+}
+
+/** Takes one, whoever had it. Undefined when it has ended. */
+export async function claimRefund(database: Database, id: string, leaseUntil: number): Promise<OrderRefund | undefined> {
+  const sql = 'UPDATE payment_refund SET next_look_at=$2, claims=claims+1 WHERE id=$1 AND ended_at IS NULL RETURNING *';
+  const [row] = await database.query(sql, [id, leaseUntil]);
+  return row && readRefund(row);
+}
+
+export async function planRefund(
+  database: Database,
+  { id, claims }: OrderRefund,
+  plan: {
+    readonly nextLookAt: number;
+    readonly faults: number;
+    readonly unknownAt: number | undefined;
+    readonly trouble: string | undefined;
+  },
+): Promise<void> {
+  const sql = `UPDATE payment_refund SET next_look_at=$3, faults=$4, unknown_at=$5, trouble=$6 WHERE id=$1 AND claims=$2 AND ended_at IS NULL`;
+  await database.query(sql, [id, claims, plan.nextLookAt, plan.faults, plan.unknownAt ?? null, plan.trouble ?? null]);
+}
+
+export async function findRefund(database: Database, id: string): Promise<OrderRefund | undefined> {
+  const [row] = await database.query('SELECT * FROM payment_refund WHERE id=$1', [id]);
+  return row && readRefund(row);
+}
+
+/** All refunds of these orders, oldest first. */
+export async function refundsOf(database: Database, orderIds: readonly string[]): Promise<readonly OrderRefund[]> {
+  if (orderIds.length === 0) return [];
+  const places = orderIds.map((_, i) => `$${i + 1}`).join(', ');
+  return (await database.query(`SELECT * FROM payment_refund WHERE order_id IN (${places}) ORDER BY created_at, id`, orderIds)).map(
+    readRefund,
+  );
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import type { Clock } from '../base/clock.ts';
+import { type Wallet, type WalletId, walletIds } from './wallet.ts';
+import { Alipay } from './wallets/alipay.ts';
+import { privateKeyFrom, publicKeyFrom } from './wallets/rsa.ts';
+import { WechatPay } from './wallets/wechat-pay.ts';
+
+/** What is written of each wallet, by member: in the configuration file, or in the environment. */
+export type WalletTexts = Readonly<Record<string, string | undefined>>;
+export type PaymentSettings = Readonly<Partial<Record<WalletId, WalletTexts>>>;
+
+/** Something is missing, or is not what it should be: the operator's to mend. Never tells a secret. */
+export class PaymentSettingsError extends Error {}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** By wallet: its members, and the variable of each. A key may be a file as well: `private_key_file`, `WECHAT_PAY_PRIVATE_KEY_FILE`. */
+const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = {
+  wechat_pay: {
+    mch_id: 'WECHAT_PAY_MCH_ID',
+    app_id: 'WECHAT_PAY_APP_ID',
+    serial: 'WECHAT_PAY_SERIAL',
+    api_v3_key: 'WECHAT_PAY_API_V3_KEY',
+    private_key: 'WECHAT_PAY_PRIVATE_KEY',
+    private_key_file: 'WECHAT_PAY_PRIVATE_KEY_FILE',
+    public_key_id: 'WECHAT_PAY_PUBLIC_KEY_ID',
+    public_key: 'WECHAT_PAY_PUBLIC_KEY',
+    public_key_file: 'WECHAT_PAY_PUBLIC_KEY_FILE',
+    base_url: 'WECHAT_PAY_BASE_URL',
+  },
+  alipay: {
+    app_id: 'ALIPAY_APP_ID',
+    seller_id: 'ALIPAY_SELLER_ID',
+    private_key: 'ALIPAY_PRIVATE_KEY',
+    private_key_file: 'ALIPAY_PRIVATE_KEY_FILE',
+    public_key: 'ALIPAY_PUBLIC_KEY',
+    public_key_file: 'ALIPAY_PUBLIC_KEY_FILE',
+    gateway: 'ALIPAY_GATEWAY',
+  },
+};
+
+/** The file's word before the environment's. A wallet of which nothing is written is absent. */
+export function paymentSettings(written: PaymentSettings, env: Env): PaymentSettings {
+  return Object.fromEntries(
+    walletIds.flatMap((wallet) => {
+      const members = Object.entries(variables[wallet]).map(([member, variable]): [string, string | undefined] => [
+        member,
+        written[wallet]?.[member] || env[variable] || undefined,
+      ]);
+      return members.some(([, text]) => text !== undefined) ? [[wallet, Object.fromEntries(members)]] : [];
+    }),
+  );
+}
+
+/** Opens the wallets that are configured. Throws a `PaymentSettingsError` for one that is configured by half. `stop` breaks off what is asked of them. */
+export function openWallets(settings: PaymentSettings, clock: Clock, stop: AbortSignal): ReadonlyMap<WalletId, Wallet> {
+  const wallets = new Map<WalletId, Wallet>();
+  if (settings.wechat_pay !== undefined) wallets.set('wechat_pay', wechatPay(new Written('wechat_pay', settings.wechat_pay), clock, stop));
+  if (settings.alipay !== undefined) wallets.set('alipay', alipay(new Written('alipay', settings.alipay), clock, stop));
+  return wallets;
+}
+
+const apiV3KeyBytes = 32;
+
+function wechatPay(written: Written, clock: Clock, stop: AbortSignal): Wallet {
+  const publicKeyId = written.text('public_key_id');
+  const apiV3Key = Buffer.from(written.needed('api_v3_key'), 'utf8');
+  if (apiV3Key.length !== apiV3KeyBytes) written.fail('api_v3_key', 'has 32 characters');
+  const account = {
+    mchId: written.needed('mch_id'),
+    appId: written.needed('app_id'),
+    serial: written.needed('serial'),
+    apiV3Key,
+    privateKey: written.key('private_key', privateKeyFrom),
+    publicKey: publicKeyId === undefined ? undefined : { id: publicKeyId, key: written.key('public_key', publicKeyFrom) },
+    baseUrl: written.url('base_url') ?? 'https://api.mch.weixin.qq.com',
+  };
+  return new WechatPay(account, clock, stop);
+}
+
+function alipay(written: Written, clock: Clock, stop: AbortSignal): Wallet {
+  const account = {
+    appId: written.needed('app_id'),
+    sellerId: written.needed('seller_id'),
+    privateKey: written.key('private_key', privateKeyFrom),
+    alipayKey: written.key('public_key', publicKeyFrom),
+    gateway: written.url('gateway') ?? 'https://openapi.alipay.com/gateway.do',
+  };
+  return new Alipay(account, clock, stop);
+}
+
+class Written {
+  readonly #wallet: WalletId;
+  readonly #texts: WalletTexts;
+
+  constructor(wallet: WalletId, texts: WalletTexts) {
+    this.#wallet = wallet;
+    this.#texts = texts;
+  }
+
+  text(member: string): string | undefined {
+    return this.#texts[member];
+  }
+
+  needed(member: string): string {
+    return this.text(member) ?? this.fail(member, 'is missing');
+  }
+
+  url(member: string): string | undefined {
+    const text = this.text(member);
+    if (text !== undefined && !/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text))
+      this.fail(member, 'is an address such as https://example.com');
+    return text?.replace(/\/+$/, '');
+  }
+
+  key<Key>(member: string, read: (text: string) => Key | undefined): Key {
+    const file = this.text(`${member}_file`);
+    return (
+      read(file === undefined ? this.needed(member) : this.#contents(member, file)) ?? this.fail(member, 'is an RSA key, in PEM or base64')
+    );
+  }
+
+  #contents(member: string, file: string): string {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      return this.fail(`${member}_file`, `cannot be read: ${file}`);
+    }
+  }
+
+  fail(member: string, why: string): never {
+    throw new PaymentSettingsError(`payments.${this.#wallet}.${member} (${variables[this.#wallet][member] ?? member}) ${why}`);
+  }
+}
