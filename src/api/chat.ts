@@ -47,6 +47,7 @@ export function parseChat(id: string, principal: Principal, body: Body, bytes: B
   const stream = optionalBoolean(body, 'stream') ?? false;
   const streamOptions = checkStreamOptions(body, stream);
   checkSampling(body);
+  optionalInteger(body, 'top_logprobs', 0, topLogprobsMax);
   checkTools(body);
   const outputParam = body['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens';
   return {
@@ -80,19 +81,19 @@ export function checkStreamOptions(body: Body, stream: boolean): Body | undefine
   return options;
 }
 
-function checkSampling(body: Body): void {
+/** What chat and text completions understand alike. */
+export function checkSampling(body: Body): void {
   optionalNumber(body, 'temperature', 0, 2);
   optionalNumber(body, 'top_p', 0, 1);
   optionalNumber(body, 'frequency_penalty', -2, 2);
   optionalNumber(body, 'presence_penalty', -2, 2);
-  optionalInteger(body, 'top_logprobs', 0, topLogprobsMax);
   optionalInteger(body, 'seed', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
   optionalObject(body, 'logit_bias');
   checkStop(body);
 }
 
 /** Where the model shall stop: one text or a few. */
-export function checkStop(body: Body): void {
+function checkStop(body: Body): void {
   const stop = body['stop'];
   if (stop === undefined || stop === null || typeof stop === 'string') return;
   if (!Array.isArray(stop)) refuseType('stop', 'a string or an array of strings', stop);

@@ -1,8 +1,8 @@
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientRequest } from '../gateway/request.ts';
-import { completionFormat, checkStop, checkStreamOptions, choicesMax } from './chat.ts';
-import { type Body, optionalBoolean, optionalInteger, optionalNumber, optionalObject, refuseType, requiredString } from './check.ts';
+import { checkSampling, checkStreamOptions, choicesMax, completionFormat } from './chat.ts';
+import { type Body, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 
 const bestOfMax = 20;
 const promptsMax = 2_048;
@@ -19,7 +19,7 @@ export function parseCompletion(id: string, principal: Principal, body: Body, by
   const streamOptions = checkStreamOptions(body, stream);
   const outputTokensAsked = optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER);
   const answers = checkAnswers(body, stream);
-  checkSampling(body);
+  checkWriting(body);
   return {
     id,
     principal,
@@ -73,16 +73,10 @@ function checkAnswers(body: Body, stream: boolean): number {
   return bestOf;
 }
 
-function checkSampling(body: Body): void {
-  optionalNumber(body, 'temperature', 0, 2);
-  optionalNumber(body, 'top_p', 0, 1);
-  optionalNumber(body, 'frequency_penalty', -2, 2);
-  optionalNumber(body, 'presence_penalty', -2, 2);
+function checkWriting(body: Body): void {
+  checkSampling(body);
   optionalInteger(body, 'logprobs', 0, logprobsMax);
-  optionalInteger(body, 'seed', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-  optionalObject(body, 'logit_bias');
   optionalBoolean(body, 'echo');
-  checkStop(body);
   const { suffix } = body;
   if (suffix !== undefined && suffix !== null && typeof suffix !== 'string') refuseType('suffix', 'a string', suffix);
 }
