@@ -90,7 +90,7 @@ function Sight(props: ChartProps & Hidden): ReactNode {
     </>
   );
   return (
-    <div ref={place} className="h-50 sm:h-60">
+    <div ref={place} className="h-50 sm:h-60 lg:h-72">
       {seen ? (
         <Suspense fallback={waiting}>
           <Canvas {...props} totalWord={words.chart.total} />

@@ -16,8 +16,14 @@ interface CodeBlockProps {
 export function CodeBlock({ code, language, label }: CodeBlockProps): ReactNode {
   const words = useWords(sharedWords);
   return (
-    <figure aria-label={label} className="relative rounded-control border border-line bg-sunken">
-      <pre className="max-h-120 overflow-auto p-3 pr-20 font-mono text-caption break-words whitespace-pre-wrap" tabIndex={0}>
+    <figure className="overflow-hidden rounded-control border border-line bg-sunken">
+      <figcaption className="flex items-center justify-between gap-2 border-b border-line py-0.5 pr-1 pl-3 text-caption text-muted">
+        <span className="truncate">{label}</span>
+        <CopyButton text={code} size="small" look="ghost">
+          {words.actions.copy}
+        </CopyButton>
+      </figcaption>
+      <pre className="max-h-120 overflow-auto p-3 font-mono text-caption break-words whitespace-pre-wrap" tabIndex={0} aria-label={label}>
         <code>
           {tokens(code, language).map(({ text, kind }, index) =>
             kind === undefined ? (
@@ -30,11 +36,6 @@ export function CodeBlock({ code, language, label }: CodeBlockProps): ReactNode 
           )}
         </code>
       </pre>
-      <div className="absolute top-1.5 right-1.5">
-        <CopyButton text={code} size="small" look="ghost">
-          {words.actions.copy}
-        </CopyButton>
-      </div>
     </figure>
   );
 }

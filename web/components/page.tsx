@@ -55,7 +55,7 @@ interface PanelProps {
 /** A card on the canvas. */
 export function Panel({ title, actions, flush = false, className, children }: PanelProps): ReactNode {
   return (
-    <section className={clsx('min-w-0 rounded-card border border-line bg-surface', className)}>
+    <section className={clsx('min-w-0 rounded-card border border-line bg-surface', flush && 'overflow-hidden', className)}>
       {title !== undefined && (
         <header className="flex min-h-11 flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-1.5">
           <h2 className="text-card font-semibold">{title}</h2>

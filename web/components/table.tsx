@@ -140,7 +140,7 @@ function Cards<Row>({ label, rows, rowKey, card, path, selected }: TableProps<Ro
 function RowLink({ path, children }: { readonly path: string | undefined; readonly children: ReactNode }): ReactNode {
   if (path === undefined) return children;
   return (
-    <PathLink path={path} data-row-link className="block rounded-badge text-text underline-offset-2 hover:underline">
+    <PathLink path={path} data-row-link className="block truncate rounded-badge text-text underline-offset-2 hover:underline">
       {children}
     </PathLink>
   );

@@ -32,14 +32,13 @@ export function OverviewPage(): ReactNode {
   const [{ by }, setAsked] = useSearchState(asked);
   const overview = useData<OverviewView>('overview', by === 'key' ? { by } : {});
   const { settings } = useMe();
-  const needsMoney =
-    overview.data !== undefined && (balanceState(overview.data.balance, settings) !== 'fine' || !overview.data.start.topped_up);
+  const needsMoney = overview.data !== undefined && balanceState(overview.data.balance, settings) !== 'fine';
   const split = useCallback((next: string) => setAsked({ by: next }), [setAsked]);
   return (
     <Page
       title={nav.overview}
       actions={
-        overview.data &&
+        overview.data?.start.done &&
         (needsMoney ? (
           <ButtonLink look="primary" to="/top-up" icon="topUp">
             {words.topUp}

@@ -30,7 +30,7 @@ export function BalanceChip(): ReactNode {
   return (
     <PathLink
       path="/top-up"
-      aria-label={[words.balance.label, amount, state === 'fine' ? '' : words.balance[state]].filter(Boolean).join(' ')}
+      aria-label={[words.balance.label, state === 'fine' ? '' : words.balance[state], amount].filter(Boolean).join(' ')}
       data-tip={`${words.balance.label} ${formatYuan(balance.available, 'exact')}${held}`}
       className={clsx(
         'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2.5 text-table font-medium figures touch:h-10',
