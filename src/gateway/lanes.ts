@@ -34,6 +34,8 @@ export interface Lane {
   counter(capability: Capability): Inquiry | undefined;
   /** Where an adapter's path lies under this channel's base URL. */
   place(path: string, upstreamModel: string): string;
+  /** Attempts that are under way there. */
+  running: number;
   /** Of the vendor's own hosts, the one that it has sent us to; undefined when it is none of them. */
   sibling(url: URL): Upstream | undefined;
 }
@@ -86,11 +88,17 @@ export class Lanes {
       taskAdapter: (capability) => adapters[capability],
       counter: (capability) => counts[capability],
       place: (path, upstreamModel) => vendor.place?.(upstream.prefix, path, upstreamModel) ?? path,
+      running: 0,
       sibling: (url) => siblings.of(url),
     };
     this.#lanes.set(channel.name, { channel, lane, siblings });
     if (kept !== undefined) void retire(kept);
     return lane;
+  }
+
+  /** Attempts under way over a channel; those over the address that it had before are not among them. */
+  running(channel: string): number {
+    return this.#lanes.get(channel)?.lane.running ?? 0;
   }
 
   /** Closes the lanes of channels that are no longer sold. */
