@@ -1,9 +1,11 @@
+import { announcementsMigrations } from './accounts/announcements.ts';
 import { auditMigrations } from './accounts/audit.ts';
 import { accountsMigrations } from './accounts/migrations.ts';
 import { userKeysMigrations } from './accounts/user-keys.ts';
 import { catalogMigrations } from './catalog/migrations.ts';
 import { reportsMigrations } from './gateway/reports/migrations.ts';
 import { tasksMigrations } from './gateway/tasks/migrations.ts';
+import { checksMigrations } from './ledger/checks.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
 import { recallMigrations } from './recall/migrations.ts';
@@ -17,8 +19,10 @@ export const migrations: readonly Migration[] = [
   ...changesMigrations,
   ...accountsMigrations,
   ...auditMigrations,
+  ...announcementsMigrations,
   ...userKeysMigrations,
   ...ledgerMigrations,
+  ...checksMigrations,
   ...catalogMigrations,
   ...usageMigrations,
   ...recallMigrations,

@@ -15,8 +15,10 @@ import {
   write,
   type Written,
 } from './editing.ts';
+import type { Path } from './problem.ts';
 import { type PriceAuthor, publishPrice } from './prices.ts';
 import { recordedModel, type RecordedModel } from './recorded.ts';
+import type { Report } from './report.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { factsText, priceText } from './stored.ts';
 import { lockVersion } from './topic.ts';
@@ -36,7 +38,7 @@ export function* addModel(written: Written, bundled: Bundled, by: ModelAuthor): 
   const report = lineless();
   const known = bundled.get(String(written['id']))?.facts;
   const alone = Object.keys(written).every((name) => name === 'id');
-  const model = alone && known !== undefined ? known : parsed(written, known, report);
+  const model = alone && known !== undefined ? known : modelFrom(written, known, report);
   if (model === undefined || !report.clean) return { kind: 'wrong', problems: report.problems };
   const row = yield* rowOf(modelTable, model.id);
   if (row?.['active'] === 1n) return { kind: 'exists' };
@@ -85,11 +87,12 @@ export function* retireModel(read: Read, at: number): Script<Edited<RecordedMode
   return { ...done, after: undefined };
 }
 
-function parsed(written: Written, known: ModelFacts | undefined, report: ReturnType<typeof lineless>): ModelFacts | undefined {
-  const model = report.parse(modelSchema, asWritten(written), []);
+/** A model as written; what is `known` of it fills in whose it is and what pictures it makes. What is wrong is reported below `path`. */
+export function modelFrom(written: unknown, known: ModelFacts | undefined, report: Report, path: Path = []): ModelFacts | undefined {
+  const model = report.parse(modelSchema, asWritten(written), path);
   if (model === undefined) return undefined;
   const kind = model.kind ?? 'chat';
-  const price = readPrice(kind, model.price, report, ['price']);
+  const price = readPrice(kind, model.price, report, [...path, 'price']);
   const unknown = { context: undefined, outputTokensMax: undefined, modalities: undefined, topSpeed: undefined, durations: undefined };
   const bare: ModelFacts = { id: model.id, ownedBy: known?.ownedBy ?? 'unknown', kind, ...unknown, shutdownDate: undefined, price };
   return changed({ ...bare, image: known?.image }, model, new Set());

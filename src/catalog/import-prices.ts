@@ -1,14 +1,18 @@
 import type { Clock } from '../base/clock.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
+import type { Bundled } from './bundled.ts';
 import { pricedModelSchema } from './config-schema.ts';
+import { type ModelAuthor, modelFrom, modelTable, putModel } from './edit-models.ts';
+import { rowOf } from './editing.ts';
 import { didYouMean } from './nearest.ts';
 import { type PriceDifference, priceDifferences } from './price-differences.ts';
-import type { Problem } from './problem.ts';
+import type { Path, Problem } from './problem.ts';
 import { catalogTopic, lockVersion } from './topic.ts';
 import { Report } from './report.ts';
 import type { Price } from './price.ts';
-import { type PriceAuthor, publishPrice } from './prices.ts';
+import { publishPrice } from './prices.ts';
+import type { ModelFacts } from './snapshot.ts';
 import { parseFacts } from './stored.ts';
 import { member, reportTwins } from './twins.ts';
 import { readPrice } from './written-price.ts';
@@ -18,6 +22,8 @@ import { readYaml } from './yaml-source.ts';
 export interface PriceImport {
   /** False in a dry run, when a line is refused (then nothing is taken over), and when nothing differs. */
   readonly applied: boolean;
+  /** Models that are not sold yet, where the list may bring some. */
+  readonly added: readonly ModelFacts[];
   readonly changed: readonly { readonly id: string; readonly differences: readonly PriceDifference[] }[];
   readonly unchanged: readonly string[];
   readonly refused: readonly Problem[];
@@ -36,24 +42,31 @@ export function importPrices(
   return dry ? database.snapshot(() => importing(text, undefined)) : database.transact(() => importing(text, by));
 }
 
-/** The same as a part of a transaction; `by` undefined: a dry run. */
-export function* importing(text: string, by: (PriceAuthor & { readonly at: number }) | undefined): Script<PriceImport> {
+/** The same as a part of a transaction; `by` undefined: a dry run. `brings`: entries of models that are not sold are new ones. */
+export function* importing(text: string, by: ModelAuthor | undefined, brings?: Bundled): Script<PriceImport> {
   if (by !== undefined) yield* lockVersion();
   const sold = new Map(
     (yield { sql: 'SELECT id, facts, price FROM models WHERE active = 1', params: [] }).map((row) => [String(row['id']), row]),
   );
   const source = readYaml(text);
   const report = new Report(source);
-  const entries = readEntries(source.value, sold, report);
+  const added: ModelFacts[] = [];
+  const entries = readEntries(source.value, sold, report, (item, path) => {
+    const model = brings && modelFrom(item, brings.get(String(member(item, 'id')))?.facts, report, path);
+    if (model !== undefined) added.push(model);
+    return brings !== undefined;
+  });
   const compared = entries.map(({ id, old, price }) => ({ id, price, differences: priceDifferences(old, price) }));
   const changed = compared.filter(({ differences }) => differences.length > 0);
-  const applied = by !== undefined && report.clean && changed.length > 0;
+  const applied = by !== undefined && report.clean && changed.length + added.length > 0;
   if (applied) {
+    for (const model of added) yield* putModel(model, yield* rowOf(modelTable, model.id), by);
     for (const { id, price } of changed) yield* publishPrice(id, price, by);
     yield bump(catalogTopic);
   }
   return {
     applied,
+    added,
     changed: changed.map(({ id, differences }) => ({ id, differences })),
     unchanged: compared.filter(({ differences }) => differences.length === 0).map(({ id }) => id),
     refused: report.problems,
@@ -66,7 +79,13 @@ interface Entry {
   readonly price: Price;
 }
 
-function readEntries(value: unknown, sold: ReadonlyMap<string, Row>, report: Report): readonly Entry[] {
+/** `isNew` takes an entry of a model that is not sold; false: there is no such model. */
+function readEntries(
+  value: unknown,
+  sold: ReadonlyMap<string, Row>,
+  report: Report,
+  isNew: (item: unknown, path: Path) => boolean,
+): readonly Entry[] {
   const within = Array.isArray(value) ? [] : ['models'];
   const list: unknown = Array.isArray(value) ? value : member(value, 'models');
   if (!Array.isArray(list)) {
@@ -79,6 +98,7 @@ function readEntries(value: unknown, sold: ReadonlyMap<string, Row>, report: Rep
     if (entry === undefined) return [];
     const row = sold.get(entry.id);
     if (row === undefined) {
+      if (isNew(item, [...within, index])) return [];
       report.add([...within, index, 'id'], `there is no model '${entry.id}' to price${didYouMean(entry.id, sold.keys())}`);
       return [];
     }

@@ -147,6 +147,7 @@ forEachDatabase((_, openFresh) => {
   - { id: m/1, context: 5, price: { input: 3, cached_input: 0.1, output: 2 } }
   - { id: film, price: { by: { 720p: 0.5 } } }`;
     const effect = {
+      added: [],
       changed: [
         {
           id: 'm/1',

@@ -32,7 +32,8 @@ export async function importPrices(file: string, options: Options & { readonly d
   if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
   await withDatabase(options, env, async (database) => {
     const done = await takeOver(database, readFileSync(file, 'utf8'), { dry: options.dryRun === true, clock: systemClock });
-    print(options.json === true, done, linesOf(file, done, options.dryRun === true));
+    const { added: _, ...told } = done;
+    print(options.json === true, told, linesOf(file, done, options.dryRun === true));
     if (done.refused.length > 0) process.exitCode = 1;
   });
 }

@@ -53,18 +53,38 @@ const queries = {
 } as const;
 
 /** Proves the ledger on one unchanging view of it: sums, counters, floats, holds and usage records agree. `others`: what rooms that use the ledger have to prove beside it. */
-export function check(database: Database, others: Readonly<Record<string, string>> = {}): Promise<Report> {
-  return database.snapshot(() => prove({ ...queries, ...others }));
+export function check(database: Database, others: Readonly<Record<string, string>> = {}, tell?: TellRules): Promise<Report> {
+  return database.snapshot(() => prove({ ...queries, ...others }, tell));
 }
 
-function* prove(all: Readonly<Record<string, string>>): Script<Report> {
+/** Hears how far a proof is: all its rules, each time that one begins or ends. */
+export type TellRules = (
+  rules: readonly {
+    readonly rule: string;
+    readonly state: 'waiting' | 'running' | 'ok' | 'failed';
+    readonly problems: readonly Problem['row'][];
+  }[],
+) => void;
+
+function* prove(all: Readonly<Record<string, string>>, tell: TellRules = () => {}): Script<Report> {
   const problems: Problem[] = [];
-  for (const [query, sql] of Object.entries(all)) {
+  const names = Object.keys(all);
+  const told = (done: number, running: boolean): void =>
+    tell(
+      names.map((rule, index) => {
+        const found = problems.filter(({ query }) => query === rule).map(({ row }) => row);
+        const state = index < done ? (found.length === 0 ? 'ok' : 'failed') : index === done && running ? 'running' : 'waiting';
+        return { rule, state, problems: found };
+      }),
+    );
+  for (const [index, [query, sql]] of Object.entries(all).entries()) {
+    told(index, true);
     const rows = yield { sql: `${sql} LIMIT ${problemsMaxPerQuery}`, params: [] };
     problems.push(...rows.map((row) => ({ query, row: asText(row) })));
   }
   const windows = yield* wrongWindows();
   problems.push(...windows.slice(0, problemsMaxPerQuery).map((row) => ({ query: 'limits', row: asText(row) })));
+  told(names.length, false);
   const [counted] = yield {
     sql: "SELECT (SELECT COUNT(*) FROM account) AS accounts, (SELECT COUNT(*) FROM transfer) AS transfers, (SELECT COUNT(*) FROM hold WHERE state='open') AS holds",
     params: [],

@@ -1,3 +1,4 @@
+import type { Origin } from './operator.ts';
 import type { ModelRow } from './models.ts';
 import type { Instant, ModelKindName, UnitPrice, Yuan } from './shapes.ts';
 
@@ -7,6 +8,7 @@ export interface OperatorModel extends ModelRow {
   readonly channels: readonly string[];
   readonly price_version: number;
   readonly durations: readonly number[] | null;
+  readonly origin: Origin;
   readonly version: number;
 }
 
@@ -30,7 +32,9 @@ export type WrittenPrices = Readonly<Record<string, unknown>>;
 /** GET `operator/models/:id/prices`: newest first. */
 export interface PriceVersion {
   readonly version: number;
+  /** When it takes effect: later than now of one that waits. */
   readonly since: Instant;
+  readonly published_at: Instant;
   readonly prices: readonly UnitPrice[];
   readonly reason: string | null;
   /** User's id, `command` or `configuration`. */
@@ -47,6 +51,13 @@ export interface PriceChange {
 export interface PublishBody {
   readonly changes: readonly PriceChange[];
   readonly reason: string;
+  /** Now where it is not said. */
+  readonly effective_at?: Instant;
+}
+
+/** `versions`: of each model, the number of its new version. */
+export interface PublishAnswer {
+  readonly versions: readonly { readonly model: string; readonly version: number }[];
 }
 
 export interface PricePreview {
@@ -74,11 +85,18 @@ export interface PreviewLine {
 }
 
 export interface PriceWarning {
-  readonly code: 'below_vendor_cost' | 'large_change' | 'class_without_price';
+  readonly code: 'below_vendor_cost' | 'large_change' | 'class_without_price' | 'until_the_configuration_changes';
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** POST `operator/prices/import?dry_run=1`, body: the file as text (YAML or CSV). */
+/** POST `operator/prices/import`: the file as text, YAML, JSON or CSV (`id,input,cached_input,output,…`). */
+export interface ImportBody {
+  readonly text: string;
+  readonly dry_run: boolean;
+  readonly reason?: string;
+}
+
+/** All changes are published together, or none: `published` is false of a dry run and where a line is refused. */
 export interface ImportReport {
   readonly new: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
   readonly changed: readonly {
@@ -92,8 +110,7 @@ export interface ImportReport {
   }[];
   readonly unchanged: readonly string[];
   readonly refused: readonly { readonly line: number | null; readonly text: string; readonly why: string }[];
-  /** The version that was published; null for a dry run. */
-  readonly version: number | null;
+  readonly published: boolean;
 }
 
 /** GET `operator/groups`, `operator/groups/:name`; POST and PATCH with the settable members. */
@@ -105,6 +122,7 @@ export interface OperatorGroup {
   readonly concurrency: number | null;
   readonly models: readonly { readonly id: string; readonly channels: readonly string[] }[];
   readonly keys: number;
+  readonly origin: Origin;
   readonly version: number;
 }
 

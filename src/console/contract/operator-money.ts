@@ -52,7 +52,9 @@ export interface ReconciliationDifference {
 /** GET `operator/ledger/checks`, newest first; POST `operator/ledger/check` sends `rule` events while it runs, then `done` with this. */
 export interface LedgerCheckView {
   readonly id: string;
+  /** Null while it runs, and of one whose process ended before it. */
   readonly ok: boolean | null;
+  readonly running: boolean;
   readonly started_at: Instant;
   readonly took_ms: number | null;
   readonly accounts: number;
@@ -79,11 +81,11 @@ export interface LedgerCheckEvents {
   readonly done: LedgerCheckView;
 }
 
-/** GET `operator/audit?actor&action&target&from&to`, a page. Secrets are told as changed, never shown. */
+/** GET `operator/audit?actor&action&target&account&from&to`, a page; `action=channel.` are all that begin so. Secrets are told as changed, never shown. */
 export interface AuditEntry {
   readonly id: string;
   readonly at: Instant;
-  readonly actor: { readonly kind: 'operator' | 'command' | 'system'; readonly id: string | null; readonly name: string };
+  readonly actor: { readonly kind: 'user' | 'operator' | 'command' | 'system'; readonly id: string | null; readonly name: string };
   readonly action: string;
   readonly target: { readonly kind: string; readonly id: string; readonly name: string | null };
   readonly reason: string | null;

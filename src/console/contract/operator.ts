@@ -1,5 +1,6 @@
 import type { RoleName } from './session.ts';
-import type { Instant, Yuan } from './shapes.ts';
+import type { WrittenPrices } from './operator-catalog.ts';
+import type { Instant, UnitPrice, Yuan } from './shapes.ts';
 
 /** GET `operator/overview`: needs attention first. */
 export interface OperatorOverview {
@@ -66,8 +67,15 @@ export interface ChannelView {
     readonly first_byte_p95_ms: number | null;
   };
   readonly vendor_cost_24h: Yuan | null;
+  /** What the vendor takes, by model, where it has been entered. */
+  readonly costs: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
+  /** What the configuration names is changed there: here it can be switched off and on, and its costs entered. */
+  readonly origin: Origin;
   readonly version: number;
 }
+
+/** Whose an object is. */
+export type Origin = 'configuration' | 'console';
 
 export interface ChannelModel {
   readonly id: string;
@@ -88,11 +96,15 @@ export interface ChannelBody {
   readonly priority?: number;
   readonly weight?: number;
   readonly disabled?: boolean;
+  /** By model, as prices are written; replaces all that were entered. */
+  readonly costs?: Readonly<Record<string, WrittenPrices>>;
+  /** Nothing is changed: the answer is a ChannelEffect. */
+  readonly dry_run?: boolean;
   /** That models lose their last channel has been said and accepted. */
   readonly accept_unserved?: boolean;
 }
 
-/** What a change would do, with `?dry_run=1`. */
+/** What a change would do (`dry_run`), and beside `would_unserve` as `current`. */
 export interface ChannelEffect {
   readonly unserved_models: readonly string[];
 }

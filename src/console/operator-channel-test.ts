@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { writeAudit } from '../accounts/audit.ts';
+import { recordedCatalogue } from '../catalog/recorded.ts';
+import { probe, probed } from '../gateway/probe.ts';
+import { measures } from '../base/quantities.ts';
+import type { ChannelTestEvents } from './contract.ts';
+import type { OperatorRooms } from './operator-rooms.ts';
+import { takenFor } from './operator-vendor-costs.ts';
+import { byOperator } from './operator-writes.ts';
+import { fail } from './problem.ts';
+import { type ConsoleRow, row } from './row.ts';
+import { yuan } from './written.ts';
+
+const promptCharsMax = 2_000;
+const input = z.strictObject({
+  capability: z.enum(probed, 'not_testable'),
+  model: z.string(),
+  prompt: z.string().min(1, 'empty').max(promptCharsMax, 'too_long').default('Reply with the word OK.'),
+});
+
+/** One small question to a channel's vendor, stage by stage, in the vendor's own words; no user pays for it. */
+export function channelTestRows({ database, clock, catalog, vendors }: OperatorRooms): readonly ConsoleRow[] {
+  return [
+    row({
+      method: 'POST',
+      path: 'operator/channels/:name/test',
+      role: 'operator',
+      input,
+      perMinute: 30,
+      async handle(visit) {
+        const { params, reply, at } = visit;
+        const { capability, model, prompt } = visit.input;
+        const channel = catalog().channels.get(params['name'] ?? '');
+        if (channel === undefined) return fail('not_found');
+        if (!channel.models.has(model)) return fail('invalid', { fields: { model: 'unknown' } });
+        const act = { ...byOperator(visit), action: 'channel.test', target: `channel:${channel.name}`, after: { capability, model } };
+        await database.transact(() => writeAudit(at, act));
+        const stream = reply.events();
+        const stage = (name: ChannelTestEvents['stage']['stage'], ms: number): void =>
+          stream.send({ event: 'stage', data: { stage: name, ms } satisfies ChannelTestEvents['stage'] });
+        const { ok, status, quantities, said, answer } = await probe(
+          vendors,
+          clock,
+          { channel, capability, model, prompt },
+          stage,
+          stream.signal,
+        );
+        const { channels } = await recordedCatalogue(database);
+        const price = channels.find(({ name }) => name === channel.name)?.costs.get(model);
+        const used = measures.flatMap((measure) => {
+          const amount = quantities?.[measure] ?? 0;
+          return amount === 0 ? [] : [{ measure, micros: BigInt(Math.round(amount * 1e6)) }];
+        });
+        const done: ChannelTestEvents['done'] = {
+          ok,
+          status: status ?? null,
+          usage: quantities === undefined ? null : Object.fromEntries(used.map(({ measure, micros }) => [measure, Number(micros) / 1e6])),
+          estimated_cost: price === undefined || quantities === undefined ? null : yuan(takenFor(price, used)),
+          said: said ?? null,
+          answer: answer ?? null,
+        };
+        stream.send({ event: 'done', data: done });
+        stream.end();
+        return undefined;
+      },
+    }),
+  ];
+}

@@ -1,0 +1,102 @@
+import { capabilities } from '../base/capability.ts';
+import type { RecordedCatalogue, RecordedChannel } from '../catalog/recorded.ts';
+import { kindsFor } from '../gateway/kinds.ts';
+import { channelTogether, type NodeReport, tallied } from '../gateway/reports/report.ts';
+import type { Count } from '../gateway/reports/counts.ts';
+import { adaptersOf } from '../providers/bridges/index.ts';
+import type { Vendor } from '../providers/adapter.ts';
+import type { ChannelModel, ChannelState, ChannelView } from './contract.ts';
+import { pricesOf } from './prices.ts';
+import { instant, instantOrNull, yuan } from './written.ts';
+
+/** All that the view of a channel is made of, read at one moment. */
+export interface ChannelSight {
+  readonly catalogue: RecordedCatalogue;
+  readonly vendors: ReadonlyMap<string, Vendor>;
+  readonly reports: readonly NodeReport[];
+  /** Of the last hour. */
+  readonly counts: readonly Count[];
+  /** Tasks that have not ended, by channel. */
+  readonly tasks: ReadonlyMap<string, number>;
+  /** Of the last 24 hours, nano-yuan, by channel; where costs are entered. */
+  readonly costs: ReadonlyMap<string, bigint>;
+}
+
+const one = 1_000_000n;
+/** After so long every process has heard of a change, and told of what it runs. */
+const heardAfterMs = 4_000;
+
+export function channelView(channel: RecordedChannel, sight: ChannelSight): ChannelView {
+  const { name, vendor, baseUrl, secret, groups, priority, weight, origin, version } = channel;
+  const seen = channelTogether(sight.reports, name);
+  const hour = tallied(sight.counts.filter((count) => count.channel === name));
+  const running = seen.running + (sight.tasks.get(name) ?? 0);
+  const state = stateOf(channel, seen.state, running, sight);
+  const cost = sight.costs.get(name);
+  return {
+    name,
+    vendor,
+    base_url: baseUrl ?? null,
+    secret: { set: secret !== undefined, last4: secret?.last4 ?? null, set_at: instantOrNull(secret?.since) },
+    groups,
+    models: modelsOf(channel, sight),
+    priority,
+    weight,
+    state,
+    why: seen.why === undefined ? null : { code: whyCode(seen.why), since: instant(seen.since), until: instantOrNull(seen.until) },
+    running,
+    last_hour: {
+      requests: hour.requests,
+      error_share: hour.requests === 0 ? null : hour.errors / hour.requests,
+      first_byte_median_ms: hour.medianMs ?? null,
+      first_byte_p95_ms: hour.p95Ms ?? null,
+    },
+    vendor_cost_24h: cost === undefined ? null : yuan(cost),
+    costs: [...channel.costs].map(([model, price]) => ({ model, prices: pricesOf(price, one) })),
+    origin,
+    version,
+  };
+}
+
+/** Drained is who runs nothing any more, as told by processes that have heard of it. */
+function stateOf({ state, changedAt }: RecordedChannel, seen: ChannelState, running: number, { reports }: ChannelSight): ChannelState {
+  if (state === 'disabled') return 'disabled';
+  if (state === 'active') return seen;
+  const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
+  return running === 0 && heard ? 'drained' : 'draining';
+}
+
+/** Why a channel is not well, by code. */
+export const whyCode = (fault: string): string =>
+  fault === 'credentials' ? 'credentials_refused' : fault === 'quota' ? 'vendor_account_empty' : fault;
+
+function modelsOf({ models, vendor }: RecordedChannel, { catalogue, vendors }: ChannelSight): readonly ChannelModel[] {
+  const known = new Map(catalogue.models.filter(({ active }) => active).map((model) => [model.id, model]));
+  const speaker = vendors.get(vendor);
+  const speaks = speaker === undefined ? {} : adaptersOf(speaker);
+  return [...models].map(([id, upstream]) => {
+    const kind = known.get(id)?.kind;
+    const can = capabilities.filter((capability) => kind !== undefined && kindsFor[capability].includes(kind) && capability in speaks);
+    return { id, upstream, priced: kind !== undefined, capabilities: can };
+  });
+}
+
+/** What a channel would be after a change; undefined: it is gone. */
+export type ChannelThen = Pick<RecordedChannel, 'name' | 'models' | 'state' | 'groups'> | undefined;
+
+/** Models that a channel sells now and that nobody would sell in some group after the change. */
+export function unservedBy({ channels, models }: RecordedCatalogue, name: string, then: ChannelThen): readonly string[] {
+  const offers = (all: readonly ChannelThen[]): ReadonlySet<string> =>
+    new Set(
+      all.flatMap((channel) =>
+        channel === undefined || channel.state !== 'active'
+          ? []
+          : [...channel.models.keys()].flatMap((model) => channel.groups.map((group) => `${group} ${model}`)),
+      ),
+    );
+  const now = offers(channels);
+  const later = offers([...channels.filter((channel) => channel.name !== name), then]);
+  const sold = new Set(models.filter(({ active }) => active).map(({ id }) => id));
+  const lost = [...now].filter((offer) => !later.has(offer)).map((offer) => offer.slice(offer.indexOf(' ') + 1));
+  return [...new Set(lost)].filter((id) => sold.has(id)).sort();
+}

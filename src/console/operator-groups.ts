@@ -1,0 +1,118 @@
+import * as z from 'zod';
+import { writeAudit } from '../accounts/audit.ts';
+import { addGroup, changeGroup, removeGroup } from '../catalog/edit-groups.ts';
+import type { Edited, Written } from '../catalog/editing.ts';
+import { readRecorded, type RecordedCatalogue, type RecordedGroup } from '../catalog/recorded.ts';
+import type { Script } from '../storage/database.ts';
+import type { List, OperatorGroup } from './contract.ts';
+import { versionIn } from './headers.ts';
+import type { OperatorRooms } from './operator-rooms.ts';
+import { byOperator, doneOr, plainFacts } from './operator-writes.ts';
+import { multiplierText } from './prices.ts';
+import { fail } from './problem.ts';
+import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
+
+const limit = z.number().nullable().optional();
+const changed = z.strictObject({ multiplier: z.string().optional(), rpm: limit, tpm: limit, concurrency: limit });
+const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long') });
+
+/** Groups: what their keys may call, at which multiple of the prices, and how fast. */
+export function groupRows({ database }: OperatorRooms): readonly ConsoleRow[] {
+  const role = 'operator';
+  const one = (name: string): Promise<OperatorGroup> =>
+    database.snapshot(function* () {
+      const found = (yield* views()).find((group) => group.name === name);
+      return found ?? fail('not_found');
+    });
+  const act = async (visit: ConsoleVisit<unknown>, action: string, edit: () => Script<Edited<RecordedGroup>>): Promise<string> =>
+    database.transact(function* () {
+      const { before, after } = doneOr(yield* edit(), (group) => group.name);
+      const target = after?.name ?? before?.name ?? '';
+      if (after === undefined) yield* unneeded(target);
+      const facts = { before: plainFacts(before), after: plainFacts(after) };
+      yield* writeAudit(visit.at, { ...byOperator(visit), action, target: `group:${target}`, ...facts });
+      return target;
+    });
+  const nameOf = ({ params }: ConsoleVisit<unknown>): string => params['name'] ?? '';
+  return [
+    row({
+      method: 'GET',
+      path: 'operator/groups',
+      role,
+      handle: async (): Promise<List<OperatorGroup>> => ({ items: await database.snapshot(views) }),
+    }),
+    row({ method: 'GET', path: 'operator/groups/:name', role, handle: (visit) => one(nameOf(visit)) }),
+    row({
+      method: 'POST',
+      path: 'operator/groups',
+      role,
+      input: made,
+      async handle(visit) {
+        const { name, ...rest } = visit.input;
+        await act(visit, 'group.create', () => addGroup({ name, ...writtenOf(rest) }, visit.at));
+        visit.reply.status(201);
+        return one(name);
+      },
+    }),
+    row({
+      method: 'PATCH',
+      path: 'operator/groups/:name',
+      role,
+      input: changed,
+      async handle(visit) {
+        const of = { name: nameOf(visit), version: versionIn(visit.headers) };
+        await act(visit, 'group.update', () => changeGroup(of, writtenOf(visit.input), visit.at));
+        return one(of.name);
+      },
+    }),
+    row({
+      method: 'DELETE',
+      path: 'operator/groups/:name',
+      role,
+      async handle(visit) {
+        const of = { name: nameOf(visit), version: versionIn(visit.headers) };
+        await act(visit, 'group.remove', () => removeGroup(of));
+      },
+    }),
+  ];
+}
+
+function writtenOf({ multiplier, ...limits }: z.output<typeof changed>): Written {
+  return { ...(multiplier !== undefined && { price_multiplier: multiplier }), limits };
+}
+
+const keysByGroup = "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name";
+
+function* views(): Script<readonly OperatorGroup[]> {
+  const catalogue = yield* readRecorded();
+  const keys = new Map((yield { sql: keysByGroup, params: [] }).map((line) => [line['group_name'], Number(line['keys'])]));
+  return catalogue.groups.map((group) => viewOf(group, catalogue, keys.get(group.name) ?? 0));
+}
+
+function viewOf(group: RecordedGroup, { channels, models }: RecordedCatalogue, keys: number): OperatorGroup {
+  const { name, multiplierPpm, limits, origin, version } = group;
+  const selling = channels.filter(({ groups, state }) => state === 'active' && groups.includes(name));
+  const reached = models
+    .filter(({ active }) => active)
+    .map(({ id }) => ({ id, channels: selling.filter((channel) => channel.models.has(id)).map((channel) => channel.name) }));
+  return {
+    name,
+    multiplier: multiplierText(multiplierPpm),
+    rpm: limits.rpm ?? null,
+    tpm: limits.tpm ?? null,
+    concurrency: limits.concurrency ?? null,
+    models: reached.filter((model) => model.channels.length > 0),
+    keys,
+    origin,
+    version,
+  };
+}
+
+/** A group that keys or channels name stays. */
+function* unneeded(name: string): Script<void> {
+  const [found] = yield { sql: "SELECT COUNT(*) AS keys FROM api_keys WHERE group_name=$1 AND status='active'", params: [name] };
+  const { channels } = yield* readRecorded();
+  const naming = channels.filter(({ groups }) => groups.includes(name)).map((channel) => channel.name);
+  if (Number(found?.['keys'] ?? 0) > 0 || naming.length > 0)
+    fail('in_use', { current: { keys: Number(found?.['keys'] ?? 0), channels: naming } });
+}

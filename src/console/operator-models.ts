@@ -1,0 +1,117 @@
+import * as z from 'zod';
+import { writeAudit } from '../accounts/audit.ts';
+import { addModel, changeModel, retireModel } from '../catalog/edit-models.ts';
+import type { Edited } from '../catalog/editing.ts';
+import { recordedCatalogue, type RecordedCatalogue, type RecordedModel } from '../catalog/recorded.ts';
+import type { Script } from '../storage/database.ts';
+import type { List, OperatorModel } from './contract.ts';
+import { versionIn } from './headers.ts';
+import type { OperatorRooms } from './operator-rooms.ts';
+import { byOperator, doneOr, plainFacts } from './operator-writes.ts';
+import { pricesOf } from './prices.ts';
+import { fail } from './problem.ts';
+import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
+
+const members = {
+  owned_by: z.string().optional(),
+  kind: z.string().optional(),
+  context: z.number().nullable().optional(),
+  max_output: z.number().nullable().optional(),
+  durations: z.array(z.number()).nullable().optional(),
+  modalities: z.unknown().optional(),
+  top_speed: z.number().nullable().optional(),
+  image: z.unknown().optional(),
+  shutdown_date: z.string().nullable().optional(),
+};
+const changed = z.strictObject({ ...members, active: z.literal(false).optional() });
+/** Without anything but its id, it is taken as the bundled list has it. */
+const made = z.strictObject({ ...members, id: z.string().trim().min(1, 'empty').max(200, 'too_long'), price: z.unknown().optional() });
+
+/** Models that are or were sold. What they cost is published (operator-prices.ts). */
+export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
+  const { database, bundled } = rooms;
+  const role = 'operator';
+  const idOf = ({ params }: ConsoleVisit<unknown>): string => params['id'] ?? '';
+  const one = async (id: string): Promise<OperatorModel> => {
+    const catalogue = await recordedCatalogue(database);
+    const model = catalogue.models.find((some) => some.id === id);
+    return model === undefined ? fail('not_found') : modelView(model, catalogue);
+  };
+  const act = (visit: ConsoleVisit<unknown>, action: string, edit: () => Script<Edited<RecordedModel>>): Promise<void> =>
+    database.transact(function* () {
+      const { before, after } = doneOr(yield* edit(), ({ id, version, origin }) => ({ id, version, origin }));
+      const target = after?.id ?? before?.id ?? '';
+      const facts = { before: plainFacts(before), after: plainFacts(after) };
+      yield* writeAudit(visit.at, { ...byOperator(visit), action, target: `model:${target}`, ...facts });
+    });
+  return [
+    row({
+      method: 'GET',
+      path: 'operator/models',
+      role,
+      async handle(): Promise<List<OperatorModel>> {
+        const catalogue = await recordedCatalogue(database);
+        return { items: catalogue.models.map((model) => modelView(model, catalogue)) };
+      },
+    }),
+    row({ method: 'GET', path: 'operator/models/:id', role, handle: (visit) => one(idOf(visit)) }),
+    row({
+      method: 'POST',
+      path: 'operator/models',
+      role,
+      input: made,
+      async handle(visit) {
+        const { input, user, at, reply } = visit;
+        const known = await bundled();
+        const said = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+        await act(visit, 'model.create', () => addModel(said, known, { source: 'console', actor: user.id, at }));
+        reply.status(201);
+        return one(input.id);
+      },
+    }),
+    row({
+      method: 'PATCH',
+      path: 'operator/models/:id',
+      role,
+      input: changed,
+      async handle(visit) {
+        const { active, ...rest } = visit.input;
+        const of = { name: idOf(visit), version: versionIn(visit.headers) };
+        const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+        if (active === false) await act(visit, 'model.retire', () => retireModel(of, visit.at));
+        else await act(visit, 'model.update', () => changeModel(of, said, visit.at));
+        return one(of.name);
+      },
+    }),
+    row({
+      method: 'DELETE',
+      path: 'operator/models/:id',
+      role,
+      async handle(visit) {
+        const of = { name: idOf(visit), version: versionIn(visit.headers) };
+        await act(visit, 'model.retire', () => retireModel(of, visit.at));
+      },
+    }),
+  ];
+}
+
+export function modelView(model: RecordedModel, { channels }: Pick<RecordedCatalogue, 'channels'>): OperatorModel {
+  const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, durations, price, active, priceVersion, origin, version } =
+    model;
+  return {
+    id,
+    vendor: ownedBy,
+    kind,
+    context: context ?? null,
+    output_tokens_max: outputTokensMax ?? null,
+    modalities: modalities ?? null,
+    prices: pricesOf(price, 1_000_000n),
+    shutdown_date: shutdownDate ?? null,
+    active,
+    channels: channels.filter((channel) => channel.models.has(id)).map(({ name }) => name),
+    price_version: priceVersion,
+    durations: durations ?? null,
+    origin,
+    version,
+  };
+}

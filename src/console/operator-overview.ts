@@ -1,0 +1,143 @@
+import { zoneDayAt } from '../base/zone.ts';
+import { recordedCatalogue, type RecordedCatalogue } from '../catalog/recorded.ts';
+import { channelCounts, channelTogether, type NodeReport, nodeReports, nowOf, tallied } from '../gateway/reports/report.ts';
+import { openTasksByChannel } from '../gateway/tasks/questions.ts';
+import { recordedChecks } from '../ledger/checks.ts';
+import type { Database } from '../storage/database.ts';
+import { takenWithin } from '../usage/totals.ts';
+import type { Attention, OperatorOverview } from './contract.ts';
+import { whyCode } from './operator-channel-view.ts';
+import type { OperatorRooms } from './operator-rooms.ts';
+import { vendorCosts } from './operator-vendor-costs.ts';
+import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
+import { instant, shareOf, yuan } from './written.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+const hoursShown = 24;
+const retiringWithinMs = 30 * dayMs;
+const slowDatabaseMs = 500;
+
+/** What needs somebody, before everything else; then how it goes. */
+export function operatorOverviewRows(rooms: OperatorRooms): readonly ConsoleRow[] {
+  return [row({ method: 'GET', path: 'operator/overview', role: 'operator', handle: (visit) => overview(rooms, visit) })];
+}
+
+async function overview(rooms: OperatorRooms, { user, at }: ConsoleVisit): Promise<OperatorOverview> {
+  const { database, clock } = rooms;
+  const catalogue = await recordedCatalogue(database);
+  const reports = await nodeReports(database, clock);
+  const tasks = await openTasksByChannel(database);
+  const now = nowOf(reports);
+  const today = zoneDayAt(user.zone, at);
+  const taken = await takenWithin(database, { from: today.from - (today.from % hourMs), to: today.to });
+  const costs = await vendorCosts(database, catalogue, today.from, today.to);
+  const cost = costs.size === 0 ? undefined : [...costs.values()].reduce((sum, one) => sum + one, 0n);
+  return {
+    attention: await attention(rooms, { catalogue, reports, at }),
+    checked_at: instant(at),
+    now: {
+      requests_per_minute: now.requestsPerMinute,
+      error_share: now.errorShare ?? null,
+      first_byte_median_ms: now.medianMs ?? null,
+      first_byte_p95_ms: now.p95Ms ?? null,
+      open_streams: now.openStreams,
+      open_tasks: [...tasks.values()].reduce((sum, count) => sum + count, 0),
+    },
+    today: {
+      revenue: yuan(taken.cost),
+      vendor_cost: cost === undefined ? null : yuan(cost),
+      margin: cost === undefined ? null : shareOf(taken.cost - cost, taken.cost),
+      requests: taken.requests,
+    },
+    errors: await errorsByChannel(database, catalogue, at),
+    as_of: instant(at),
+  };
+}
+
+async function errorsByChannel(database: Database, { channels }: RecordedCatalogue, at: number): Promise<OperatorOverview['errors']> {
+  const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
+  const counts = await channelCounts(database, { from: first });
+  return channels.map(({ name }) => ({
+    channel: name,
+    hours: Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map((hour) => {
+      const { requests, errors } = tallied(counts.filter(({ channel, slot }) => channel === name && slot >= hour && slot < hour + hourMs));
+      return { hour: instant(hour), requests, errors };
+    }),
+  }));
+}
+
+interface Seen {
+  readonly catalogue: RecordedCatalogue;
+  readonly reports: readonly NodeReport[];
+  readonly at: number;
+}
+
+async function attention({ database, attention: others }: OperatorRooms, seen: Seen): Promise<readonly Attention[]> {
+  const elsewhere = await Promise.all(others.map((look) => look(seen.at)));
+  return [
+    ...parkedChannels(seen),
+    ...elsewhere.flat(),
+    ...(await failedCheck(database, seen.at)),
+    ...withoutChannel(seen.catalogue),
+    ...retiring(seen),
+    ...slowDatabase(seen.reports),
+  ];
+}
+
+function parkedChannels({ catalogue, reports }: Seen): readonly Attention[] {
+  return catalogue.channels.flatMap(({ name, state }) => {
+    const { state: seen, why, since } = channelTogether(reports, name);
+    if (state !== 'active' || seen !== 'parked') return [];
+    const code = why === 'credentials' ? 'credentials_refused' : 'channel_parked';
+    return [
+      {
+        code,
+        values: { channel: name, why: whyCode(why ?? '') },
+        since: instant(since),
+        path: `/operator/channels/${encodeURIComponent(name)}`,
+      },
+    ];
+  });
+}
+
+async function failedCheck(database: Database, now: number): Promise<readonly Attention[]> {
+  const last = (await recordedChecks(database, now, 10)).find(({ ok }) => ok !== undefined);
+  if (last === undefined || last.ok === true) return [];
+  const failed = last.rules.filter(({ state }) => state === 'failed').map(({ rule }) => rule);
+  return [{ code: 'ledger_check_failed', values: { rules: failed.join(', ') }, since: instant(last.startedAt), path: '/operator/ledger' }];
+}
+
+/** Models that channels name, all of which are switched off. */
+function withoutChannel({ models, channels }: RecordedCatalogue): readonly Attention[] {
+  return models.flatMap(({ id, active }) => {
+    const naming = channels.filter((channel) => channel.models.has(id));
+    if (!active || naming.length === 0 || naming.some(({ state }) => state === 'active')) return [];
+    const since = Math.max(...naming.map(({ changedAt }) => changedAt));
+    return [{ code: 'model_without_channel' as const, values: { model: id }, since: instant(since), path: modelPath(id) }];
+  });
+}
+
+function retiring({ catalogue: { models, channels }, at }: Seen): readonly Attention[] {
+  return models.flatMap(({ id, active, shutdownDate }) => {
+    const ends = shutdownDate === undefined ? Number.NaN : Date.parse(shutdownDate);
+    if (!active || !(ends - at < retiringWithinMs) || !channels.some((channel) => channel.models.has(id))) return [];
+    const values = { model: id, date: shutdownDate ?? '' };
+    return [{ code: 'model_retiring' as const, values, since: instant(ends - retiringWithinMs), path: modelPath(id) }];
+  });
+}
+
+const modelPath = (id: string): string => `/operator/models/${encodeURIComponent(id)}`;
+
+function slowDatabase(reports: readonly NodeReport[]): readonly Attention[] {
+  const slowest = reports.reduce<NodeReport | undefined>((most, one) => (one.databaseMs > (most?.databaseMs ?? 0) ? one : most), undefined);
+  if (slowest === undefined || slowest.databaseMs < slowDatabaseMs) return [];
+  return [
+    {
+      code: 'database_slow',
+      values: { ms: String(slowest.databaseMs), node: slowest.node },
+      since: instant(slowest.at),
+      path: '/operator',
+    },
+  ];
+}

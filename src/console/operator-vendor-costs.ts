@@ -1,0 +1,51 @@
+import type { Measure } from '../base/quantities.ts';
+import { costOf, type Price, tariffOf } from '../catalog/price.ts';
+import type { RecordedCatalogue } from '../catalog/recorded.ts';
+import type { Database } from '../storage/database.ts';
+import { sharesOfChannels, soldByModel } from '../usage/totals.ts';
+
+const hourMs = 3_600_000;
+const one = 1_000_000n;
+
+/**
+ * What vendors took for what was sold, nano-yuan by channel, where costs are entered. Exact for models that one channel serves; of several, each is
+ * taken to have its share of requests of every quantity. Whole hours, and as far as they are rolled up.
+ */
+export async function vendorCosts(
+  database: Database,
+  { channels }: RecordedCatalogue,
+  from: number,
+  to: number,
+): Promise<ReadonlyMap<string, bigint>> {
+  const costs = new Map<string, bigint>();
+  if (channels.every((channel) => channel.costs.size === 0)) return costs;
+  const span = { from: from - (from % hourMs), to };
+  const sold = await soldByModel(database, span);
+  for (const { model, channel, share } of await sharesOfChannels(database, span)) {
+    const price = channels.find(({ name }) => name === channel)?.costs.get(model);
+    if (price === undefined) continue;
+    const quantities = sold
+      .filter((line) => line.model === model)
+      .map(({ measure, micros }) => ({ measure, micros: scaled(micros, share) }));
+    costs.set(channel, (costs.get(channel) ?? 0n) + takenFor(price, quantities));
+  }
+  return costs;
+}
+
+const scaled = (micros: bigint, share: number): bigint => (share === 1 ? micros : (micros * BigInt(Math.round(share * 1e6))) / one);
+
+/** What such quantities cost at a price, tiers and variants left aside, since sums do not tell of them. A measure at a time, rounded up once. */
+export function takenFor(
+  price: Price,
+  quantities: readonly { readonly measure: Measure; readonly micros: bigint }[],
+  multiplierPpm = one,
+): bigint {
+  const tariff = tariffOf({ rates: price.rates, tiers: [], by: price.by }, multiplierPpm);
+  return quantities.reduce((sum, { measure, micros }) => sum + lineCost(tariff, measure, micros), 0n);
+}
+
+function lineCost(tariff: ReturnType<typeof tariffOf>, measure: Measure, micros: bigint): bigint {
+  // A request without any quantity would be charged for itself.
+  const { lines } = costOf(tariff, { request: 0, [measure]: Number(micros) / 1e6 });
+  return lines.reduce((sum, { cost }) => sum + cost, 0n);
+}
