@@ -185,9 +185,9 @@ forEachDatabase((_, openFresh) => {
     await publish('7', 3_000_002, 3_000_002);
     expect(await now()).toBe(nano('7'));
     expect(await bringPricesInForce(db, 5_000_001)).toBe(0);
-    expect((await priceVersionAt(db, 'm', 6_000_000))?.version).toBe(4);
-    expect((await priceVersionAt(db, 'm', 2_500_000))?.version).toBe(1);
-    expect(await priceVersionAt(db, 'm', 1)).toBeUndefined();
+    expect((await db.snapshot(() => priceVersionAt('m', 6_000_000)))?.version).toBe(4);
+    expect((await db.snapshot(() => priceVersionAt('m', 2_500_000)))?.version).toBe(1);
+    expect(await db.snapshot(() => priceVersionAt('m', 1))).toBeUndefined();
     await expect(db.query("UPDATE price_versions SET price='{}'")).rejects.toThrow('append-only');
   });
 });

@@ -72,9 +72,9 @@ export async function priceVersions(database: Database, model: string, limit = 2
 }
 
 /** The version that was in force at `at`; undefined for a model that had no price then. */
-export async function priceVersionAt(database: Database, model: string, at: number): Promise<PriceVersion | undefined> {
+export function* priceVersionAt(model: string, at: number): Script<PriceVersion | undefined> {
   const sql = 'SELECT * FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
-  const [row] = await database.query(sql, [model, at]);
+  const [row] = yield { sql, params: [model, at] };
   return row && versionOf(row);
 }
 

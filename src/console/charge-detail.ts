@@ -4,7 +4,7 @@ import { type Price, rateOf } from '../catalog/price.ts';
 import { type PriceVersion, priceVersionAt } from '../catalog/prices.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { chargeOf } from '../ledger/moves.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
+import type { Row, Script } from '../storage/database.ts';
 import { usageRecord } from '../usage/page.ts';
 import { linesOf, type RecordLine } from '../usage/record-lines.ts';
 import { chargeRow, keyNamesOf } from './charge-row.ts';
@@ -14,27 +14,13 @@ import { instant, yuan } from './written.ts';
 
 const million = 1_000_000n;
 
-/** One charge with all its arithmetic; undefined when this user has no such one. */
-export async function chargeDetail(
-  database: Database,
-  user: Pick<User, 'id' | 'role'>,
-  id: string,
-  snapshot: Snapshot,
-): Promise<ChargeDetail | undefined> {
-  const record = await database.snapshot(() => usageRecord(user.id, id));
+/** One charge with all its arithmetic; undefined when this user has no such one. To be run in a snapshot. */
+export function* chargeDetail(user: Pick<User, 'id' | 'role'>, id: string, snapshot: Snapshot): Script<ChargeDetail | undefined> {
+  const record = yield* usageRecord(user.id, id);
   if (record === undefined) return undefined;
-  const price = await priceVersionAt(database, String(record['model']), Number(record['reserved_at']));
-  return database.snapshot(() => detailOf(user, record, price, snapshot));
-}
-
-function* detailOf(
-  user: Pick<User, 'id' | 'role'>,
-  record: Row,
-  price: PriceVersion | undefined,
-  snapshot: Snapshot,
-): Script<ChargeDetail> {
+  const price = yield* priceVersionAt(String(record['model']), Number(record['reserved_at']));
   const names = yield* keyNamesOf(user.id, [String(record['key_id'])]);
-  const { charge, refunds } = yield* chargeOf(user.id, String(record['id']));
+  const { charge, refunds } = yield* chargeOf(user.id, id);
   const shown = chargeRow(record, names);
   const lines = linesOf(String(record['lines']));
   const multiplier = multiplierOf(lines, price, snapshot, shown.group);

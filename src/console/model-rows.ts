@@ -72,7 +72,7 @@ async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVi
   if (model === undefined) return fail('not_found');
   const group = await groupFor(database, snapshot, visit.user.id, visit.input.group);
   const now = clock.now();
-  const version = await priceVersionAt(database, id, now);
+  const version = await database.snapshot(() => priceVersionAt(id, now));
   const to = Math.ceil(now / hourMs) * hourMs;
   const lately = together(await database.snapshot(() => speeds({ model: id, from: to - speedHours * hourMs, to })));
   const { image, durations } = model;

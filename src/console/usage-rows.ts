@@ -70,7 +70,7 @@ export function usageRows(rooms: UsageRooms): readonly ConsoleRow[] {
       path: 'usage/:id',
       role: 'user',
       async handle({ user, params }): Promise<ChargeDetail> {
-        const detail = await chargeDetail(database, user, params['id'] ?? '', rooms.catalog());
+        const detail = await database.snapshot(() => chargeDetail(user, params['id'] ?? '', rooms.catalog()));
         return detail ?? fail('not_found');
       },
     }),
