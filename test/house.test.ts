@@ -35,6 +35,7 @@ const entries = [
   'src/ledger/sqlite-thread.ts',
   'bench/main.ts',
   'bench/ledger.ts',
+  'bench/console.ts',
   'bench/ledger-worker.ts',
   'test/global-setup.ts',
 ];

@@ -6,6 +6,7 @@ import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import { coverOf, hourMs } from './cover.ts';
 import { forgetHours, rollUp, settledAfterMs } from './hours.ts';
+import { mendHours } from './mend.ts';
 import { usageMigrations } from './migrations.ts';
 import { type UsagePlace, usagePage } from './page.ts';
 import { recordColumns } from './record.ts';
@@ -224,5 +225,26 @@ forEachDatabase((_name, openFresh) => {
     expect(together(all)).toEqual({ requests: 4, cut: 1, medianMs: 350, p95Ms: 395, meanDurationMs: 700 });
     const reach = (most: number) => database.snapshot(() => withinReach('a', { from: start, to: start + 9 * hourMs }, most));
     expect([await reach(9), await reach(2), await reach(1)]).toEqual([start, start + 2 * hourMs, start + 3 * hourMs]);
+  });
+
+  test('a record that came hours late is found, and its account mended alone', async () => {
+    const database = await withUsers(await openFresh({ migrations }));
+    const records = fc.sample(record, { numRuns: 60, seed: 6 });
+    await insert(database, records);
+    await rollAll(database, start + 9 * hourMs);
+    const late = { account: 'a', at: start + 2.5 * hourMs, cost: 40n, shortfall: 0n, model: 'm1', key: 'k2', status: 'ok', input: 5 };
+    await insert(database, [late], 1_000);
+    expect(await mendHours(database, 'b')).toBe(0);
+    expect(await mendHours(database, 'a')).toBe(1);
+    expect(await mendHours(database, 'a')).toBe(0);
+    const span = { from: start, to: start + 9 * hourMs };
+    const [figures, keys, lines] = await database.snapshot(function* () {
+      return [yield* charged('a', span), yield* spentByKey('a'), yield* metered(database, { account: 'a', ...span }, [])] as const;
+    });
+    const all = [...records, late].filter(({ account }) => account === 'a');
+    expect(figures).toEqual({ requests: all.length, cost: sum(all) });
+    expect(keys.get('k2')?.cost).toBe(sum(all.filter(({ key }) => key === 'k2')));
+    const tokens = all.reduce((total, { input }) => total + input, 0);
+    expect(lines.find(({ measure }) => measure === 'input')?.micros).toBe(BigInt(tokens) * 1_000_000n);
   });
 });

@@ -59,7 +59,7 @@ function* rolling(database: Database, now: number): Script<boolean> {
   const to = Math.min(now - settledAfterMs, (Math.floor(from / hourMs) + 1) * hourMs);
   // The rest of an hour is done even when it is short; the beginning of one waits.
   if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return false;
-  for (const statement of additions(database, { from, to })) yield statement;
+  for (const statement of Object.values(additions(database, { from, to }))) yield statement;
   yield { sql: 'UPDATE usage_rolled SET until=$1', params: [to] };
   return true;
 }
@@ -77,37 +77,38 @@ function* firstHour(): Script<number | undefined> {
 const kindColumns = 'account, hour, key_id, model, capability, status, estimated';
 const kindOfRecord = (hour: () => string): string => `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
 
-function additions(database: Database, span: Span): readonly Statement[] {
+/** `account`: of this one alone. */
+export function additions(database: Pick<Database, 'dialect'>, span: Span, account?: string): Readonly<Record<string, Statement>> {
   const lines = jsonRows(database, 'r.lines');
   const { from } = lines;
-  return [
-    addition(span, {
+  return {
+    usage_hour: addition(span, account, {
       table: 'usage_hour',
       keys: kindColumns,
       of: kindOfRecord,
       sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
       most: { dearest: 'MAX(r.cost)' },
     }),
-    addition(span, {
+    usage_hour_line: addition(span, account, {
       table: 'usage_hour_line',
       keys: `${kindColumns}, measure`,
       of: (hour) => `${kindOfRecord(hour)}, ${lines.text(0)}`,
       sums: { quantity: `SUM(CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT))`, cost: `SUM(CAST(${lines.text(3)} AS BIGINT))` },
       join: from,
     }),
-    addition(span, {
+    spend_hour: addition(span, account, {
       table: 'spend_hour',
       keys: 'account, hour',
       of: (hour) => `r.account, ${hour()}`,
       sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
     }),
-    addition(span, {
+    spend_key: addition(span, account, {
       table: 'spend_key',
       keys: 'account, key_id',
       of: () => 'r.account, r.key_id',
       sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
     }),
-    addition(span, {
+    speed_hour: addition(span, account, {
       table: 'speed_hour',
       keys: 'model, hour, channel, first_byte',
       of: (hour) => `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
@@ -118,7 +119,7 @@ function additions(database: Database, span: Span): readonly Statement[] {
         duration: 'SUM(r.duration_ms)',
       },
     }),
-  ];
+  };
 }
 
 interface Addition {
@@ -131,8 +132,9 @@ interface Addition {
 }
 
 /** From every user's own stretch of the index: nothing else is read. The order of the join is SQLite's to keep, and PostgreSQL's to choose. */
-function addition(span: Span, { table, keys, of, sums, most = {}, join }: Addition): Statement {
+function addition(span: Span, account: string | undefined, { table, keys, of, sums, most = {}, join }: Addition): Statement {
   const places = new Places();
+  const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
   const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
   // A span lies within one hour.
   const hour = () => `CAST(${places.add(Math.floor(span.from / hourMs) * hourMs)} AS BIGINT)`;
@@ -146,7 +148,7 @@ function addition(span: Span, { table, keys, of, sums, most = {}, join }: Additi
     sql: `INSERT INTO ${table} (${keys}, ${Object.keys(values).join(', ')})
       SELECT ${of(hour)}, ${Object.values(values).join(', ')}
       FROM users u CROSS JOIN usage r${join === undefined ? '' : ` CROSS JOIN ${join}`}
-      WHERE r.account=u.id AND ${within} GROUP BY ${grouped.join(', ')}
+      WHERE r.account=u.id${whose} AND ${within} GROUP BY ${grouped.join(', ')}
       ON CONFLICT (${keys}) DO UPDATE SET ${[...add, ...raise].join(', ')}`,
     params: places.params,
   };

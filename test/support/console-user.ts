@@ -51,6 +51,11 @@ export async function startUserConsole(database: Database, clock: Clock, more: P
     cursors: new Cursors(sealer.key('cursors of the console')),
     announced: async () => [],
     released: async () => [],
+    files: { find: async () => undefined, urlOf: ({ id }) => `http://files.test/${id}` },
+    ordersSince: async () => [],
+    stillThere: async () => true,
+    play: async () => undefined,
+    playBytesMax: 1_000_000,
     ...more,
   };
   const url = await startConsole(database, userRows(rooms), { clock });

@@ -1,0 +1,112 @@
+import { request } from 'node:http';
+import { startSession } from '../src/accounts/sessions.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { buildSnapshot } from '../src/catalog/build-snapshot.ts';
+import { Cursors } from '../src/console/cursor.ts';
+import { openConsole } from '../src/console/door.ts';
+import { userRows } from '../src/console/user-rows.ts';
+import { openServer, serverLimits } from '../src/http/server.ts';
+import { MemoryLimiter } from '../src/limits/limiter.ts';
+import { openSite } from '../src/signin/site.ts';
+import type { Database } from '../src/storage/database.ts';
+import type { History } from './history.ts';
+
+export interface PageTime {
+  readonly page: string;
+  /** `heavy` has three of ten records, `usual` one of three hundred. */
+  readonly user: 'heavy' | 'usual';
+  readonly medianMs: number;
+  readonly worstMs: number;
+}
+
+const runs = 5;
+
+/** What pages of users ask, over real HTTP, as if it were the end of the history. The first answer of each is not counted. */
+export async function measurePages(database: Database, history: History): Promise<readonly PageTime[]> {
+  const clock = { ...systemClock, now: () => history.to, monotonicMs: () => systemClock.monotonicMs() };
+  const snapshot = buildSnapshot({ version: '1', groups: [], models: [], channels: [] }, () => true);
+  const site = openSite(undefined);
+  const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
+  const rows = userRows({
+    ...{ database, clock, site, catalog: () => snapshot, cursors: new Cursors(Buffer.alloc(32, 1)) },
+    shell: { name: 'bench', methods: [], wallets: [] },
+    announced: async () => [],
+    released: async () => [],
+    files: { find: async () => undefined, urlOf: () => '' },
+    ordersSince: async () => [],
+    stillThere: async () => true,
+    play: async () => undefined,
+    playBytesMax: 1_000,
+  });
+  const quiet = { refused: () => {}, bug: (_: string, error: unknown) => console.error(error) };
+  const door = await openConsole(server, { database, clock, limiter: new MemoryLimiter(systemClock), site, log: quiet }, rows);
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  const times: PageTime[] = [];
+  for (const [user, id] of [
+    ['heavy', history.users[0]],
+    ['usual', history.users[7]],
+  ] as const) {
+    const signedIn = { userId: id ?? '', way: 'link', browser: 'bench', ip: '127.0.0.1', at: history.to };
+    const { secret } = await database.transact(() => startSession(signedIn));
+    for (const page of await pagesOf(database, id ?? '', history))
+      times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
+  }
+  await door.drain(1_000);
+  server.server.closeAllConnections();
+  await server.close();
+  return times;
+}
+
+async function pagesOf(database: Database, user: string, { from, to }: History): Promise<readonly string[]> {
+  const [key] = await database.query('SELECT id FROM api_keys WHERE user_id=$1 ORDER BY id LIMIT 1', [user]);
+  const [record] = await database.query('SELECT id FROM usage WHERE account=$1 ORDER BY finished_at DESC LIMIT 1', [user]);
+  const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  return [
+    'session',
+    'overview',
+    'overview?by=key',
+    'keys',
+    `keys/${String(key?.['id'])}`,
+    'usage',
+    `usage?from=${new Date(from).toISOString()}&to=${new Date(from + 40 * 86_400_000).toISOString()}`,
+    'usage?model=glm&status=cut',
+    'usage?status=estimated',
+    'usage?min_cost=0.013',
+    'usage?min_cost=5',
+    'usage/summary',
+    'usage/summary?model=glm',
+    'usage/summary?min_cost=0.013',
+    'usage/series?by=model',
+    `usage/${String(record?.['id'])}`,
+    'statement',
+    `statement?from=${day(from)}&to=${day(to)}`,
+    `statement/${day(to - 86_400_000)}`,
+    'tasks',
+    'models',
+    'find?q=key',
+  ];
+}
+
+async function timed(url: string, secret: string): Promise<Pick<PageTime, 'medianMs' | 'worstMs'>> {
+  const taken: number[] = [];
+  for (let run = 0; run <= runs; run++) {
+    const started = systemClock.monotonicMs();
+    const status = await answered(url, secret);
+    if (status >= 500) throw new Error(`${url} answers ${status}`);
+    if (run > 0) taken.push(systemClock.monotonicMs() - started);
+  }
+  taken.sort((a, b) => a - b);
+  return { medianMs: taken[Math.floor(runs / 2)] ?? 0, worstMs: taken.at(-1) ?? 0 };
+}
+
+function answered(url: string, secret: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { headers: { cookie: `tollgate=${secret}` } }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', reject);
+    });
+    asking.on('error', reject);
+    asking.end();
+  });
+}

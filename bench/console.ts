@@ -1,0 +1,42 @@
+import { systemClock } from '../src/base/clock.ts';
+import { migrations } from '../src/migrations.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { open } from '../src/storage/open.ts';
+import { rollUp } from '../src/usage/hours.ts';
+import { measurePages } from './console-pages.ts';
+import { makeHistory } from './history.ts';
+
+/**
+ * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: makes so many usage records there (at most the third number at a time: call it again), and tells how long
+ * each page of the console takes to answer.
+ */
+const [url = 'sqlite::memory:', wanted = '1000000', atOnce = wanted] = process.argv.slice(2);
+const whole = Number(wanted);
+const database = await open(url);
+await migrate(database, migrations);
+await database.query("INSERT INTO account (id, kind) VALUES ('wallet:bench', 'operator') ON CONFLICT (id) DO NOTHING");
+const [counted] = await database.query('SELECT COUNT(*) AS n, MAX(finished_at) AS last FROM usage');
+const [begun] = await database.query('SELECT MIN(created_at) AS at FROM users');
+const hourMs = 3_600_000;
+// The users of an earlier call were made sixty days before the end.
+const to =
+  begun?.['at'] === null || begun === undefined ? Math.floor(systemClock.now() / hourMs) * hourMs : Number(begun['at']) + 60 * 24 * hourMs;
+const records = Math.min(whole, Number(counted?.['n']) + Number(atOnce));
+const started = systemClock.monotonicMs();
+const history = await makeHistory(database, to, records, whole);
+const made = systemClock.monotonicMs();
+let hours = 0;
+if (records === whole) while (await rollUp(database, to + hourMs)) hours++;
+if (database.dialect === 'postgres') await database.query('ANALYZE');
+const rolled = systemClock.monotonicMs();
+console.log(`${records} of ${whole} records in ${seconds(made - started)}, ${hours} hours rolled up in ${seconds(rolled - made)}`);
+if (records === whole) {
+  const pages = await measurePages(database, history);
+  for (const { page, user, medianMs, worstMs } of pages)
+    console.log(`${page.padEnd(44)} ${user.padEnd(6)} ${medianMs.toFixed(0).padStart(6)} ms  ${worstMs.toFixed(0).padStart(6)} ms`);
+}
+await database.close();
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,200 @@
+import type { Clock } from '../base/clock.ts';
+import { readTask } from '../gateway/tasks/task.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+import { endOfTime } from '../usage/cover.ts';
+import { paging, type UsagePlace } from '../usage/page.ts';
+import { balanceView } from './balance-view.ts';
+import { chargeRows, keyNamesOf } from './charge-row.ts';
+import type { EventStream } from './console-reply.ts';
+import type { BalanceView, ChargeRow, ConsoleEventName, OrderView } from './contract.ts';
+import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
+import { type TaskRooms, taskView } from './task-rows.ts';
+
+export interface EventRooms extends TaskRooms {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  /** The user's orders that changed at `since` (wall clock, ms) or later, with when they did. */
+  readonly ordersSince: (userId: string, since: number) => Promise<readonly { readonly changedAt: number; readonly order: OrderView }[]>;
+  /** Whether the user is still signed in with this session. */
+  readonly stillThere: (userId: string, sessionId: string) => Promise<boolean>;
+  readonly lookEveryMs?: number;
+}
+
+const usualLookMs = 1_000;
+/** What is charged so long before it is committed may be told late; it is not told twice. */
+const lateMs = 30_000;
+const chargesMax = 100;
+const tellsMax = 2_000;
+const checkEveryMs = 30_000;
+
+/**
+ * What happens to a user's money and work, as it happens, whichever process does it: the database is asked once a second. An event's id is the moment of the look
+ * that found it: whoever comes back with it hears what has happened since.
+ */
+export function eventRows(rooms: EventRooms): readonly ConsoleRow[] {
+  return [
+    row({
+      method: 'GET',
+      path: 'events',
+      role: 'user',
+      perMinute: 60,
+      async handle(visit): Promise<undefined> {
+        await follow(rooms, visit, visit.reply.events());
+        return undefined;
+      },
+    }),
+  ];
+}
+
+async function follow(rooms: EventRooms, visit: ConsoleVisit, stream: EventStream): Promise<void> {
+  const { clock, lookEveryMs = usualLookMs } = rooms;
+  const { user, session, headers } = visit;
+  const since = startOf(headers['last-event-id'], clock.now());
+  const watch = new UserWatch(rooms, visit, since ?? clock.now());
+  // Whoever comes without a place has read the page just now: of what was before, only the balance is told.
+  let told: readonly ConsoleEventName[] | undefined = since === undefined ? ['balance'] : undefined;
+  let checkedAt = clock.monotonicMs();
+  while (!stream.signal.aborted) {
+    try {
+      const only = told;
+      await watch.look((event, data, id) => {
+        if (only?.includes(event) !== false) stream.send({ event, id, data });
+      });
+      told = undefined;
+      if (clock.monotonicMs() - checkedAt > checkEveryMs) {
+        checkedAt = clock.monotonicMs();
+        if (!(await rooms.stillThere(user.id, session.id))) stream.end();
+      }
+    } catch {
+      // The database is away: what happened meanwhile is told when it is back.
+    }
+    await pause(lookEveryMs, stream.signal);
+  }
+}
+
+/** Where a browser was, if that is not long ago. */
+function startOf(lastId: string | string[] | undefined, now: number): number | undefined {
+  const at = Number(lastId);
+  return Number.isInteger(at) && at > now - 3_600_000 && at <= now ? at : undefined;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
+type Tell = (event: ConsoleEventName, data: unknown, id: string) => void;
+
+/** What one browser was told already. */
+class UserWatch {
+  readonly #rooms: EventRooms;
+  readonly #user: ConsoleVisit['user'];
+  readonly #host: string | undefined;
+  readonly #told = new Set<string>();
+  readonly #topics = new Map<string, unknown>();
+  #since: number;
+  #balance = '';
+  #ledger = '';
+
+  constructor(rooms: EventRooms, { user, headers }: ConsoleVisit, since: number) {
+    this.#rooms = rooms;
+    this.#user = user;
+    this.#host = headers.host;
+    this.#since = since;
+  }
+
+  async look(tell: Tell): Promise<void> {
+    const { database, clock } = this.#rooms;
+    const now = clock.now();
+    const id = String(now);
+    const found = await database.snapshot(() => this.#news());
+    this.#tellTopics(found.topics, tell, id);
+    for (const charge of found.charges) if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
+    for (const task of found.tasks) {
+      const view = await taskView(this.#rooms, readTask(task), found.names, this.#host);
+      if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) tell('task', view, id);
+    }
+    for (const { changedAt, order } of await this.#rooms.ordersSince(this.#user.id, this.#since - lateMs))
+      if (changedAt >= this.#since - lateMs && this.#isNew(`order ${order.id} ${order.state} ${order.refunded}`)) tell('order', order, id);
+    await this.#tellBalance(found.ledger, tell, id);
+    this.#since = now;
+  }
+
+  /** Everything of one moment, from indexes alone. */
+  *#news(): Script<{
+    readonly charges: readonly ChargeRow[];
+    readonly tasks: readonly Row[];
+    readonly names: ReadonlyMap<string, string>;
+    readonly ledger: string;
+    readonly topics: readonly Row[];
+  }> {
+    const account = this.#user.id;
+    const since = this.#since - lateMs;
+    const charges = yield* chargesSince(account, since);
+    const tasks = yield {
+      sql: 'SELECT * FROM task WHERE account=$1 AND created_at>$2 AND (ended_at IS NULL OR ended_at>=$3) ORDER BY created_at, id LIMIT 200',
+      params: [account, since - 86_400_000, since],
+    };
+    const names = yield* keyNamesOf(
+      account,
+      tasks.map((task) => String(task['key_id'])),
+    );
+    const [ledger] = yield {
+      sql: `SELECT a.credits, a.debits, (SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id) AS spent,
+        (SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open') AS held FROM account a WHERE a.id=$1`,
+      params: [account],
+    };
+    const topics = yield { sql: 'SELECT topic, version FROM change', params: [] };
+    const written = Object.values(ledger ?? {})
+      .map(String)
+      .join();
+    return { charges, tasks, names, ledger: written, topics };
+  }
+
+  async #tellBalance(ledger: string, tell: Tell, id: string): Promise<void> {
+    if (ledger === this.#ledger) return;
+    const { database, clock, catalog } = this.#rooms;
+    const { id: userId, zone } = this.#user;
+    const view: BalanceView = await database.snapshot(() => balanceView({ userId, zone }, catalog(), clock.now()));
+    this.#ledger = ledger;
+    const text = JSON.stringify(view);
+    if (text !== this.#balance) tell('balance', view, id);
+    this.#balance = text;
+  }
+
+  /** Announcements are for everybody, channels for operators. */
+  #tellTopics(topics: readonly Row[], tell: Tell, id: string): void {
+    for (const { topic, version } of topics) {
+      const name =
+        topic === 'announcements' ? 'announcement' : topic === 'catalog' && this.#user.role === 'operator' ? 'channel' : undefined;
+      if (name === undefined) continue;
+      const known = this.#topics.get(name);
+      this.#topics.set(name, version);
+      if (known !== undefined && known !== version) tell(name, { changed: true }, id);
+    }
+  }
+
+  #isNew(what: string): boolean {
+    if (this.#told.has(what)) return false;
+    const [first] = this.#told.size >= tellsMax ? this.#told : [];
+    if (first !== undefined) this.#told.delete(first);
+    this.#told.add(what);
+    return true;
+  }
+}
+
+function* chargesSince(account: string, since: number): Script<readonly ChargeRow[]> {
+  const after: UsagePlace = { chargedAt: since, id: '' };
+  const { rows } = yield* paging({ account, from: since, to: endOfTime, order: 'oldest', limit: chargesMax, after });
+  return yield* chargeRows(account, rows);
+}

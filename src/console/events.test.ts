@@ -1,0 +1,103 @@
+import { request } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import type { Browser } from '../../test/support/console.ts';
+import { charge, startUserConsole, topUp } from '../../test/support/console-user.ts';
+import { systemClock } from '../base/clock.ts';
+import { migrations } from '../migrations.ts';
+import { bump } from '../storage/changes.ts';
+
+interface Heard {
+  readonly event: string;
+  readonly id: string;
+  readonly data: ReturnType<typeof JSON.parse>;
+}
+
+/** What a page hears from now on. */
+async function listen(url: string, { cookie }: Browser, lastId?: string): Promise<{ readonly heard: Heard[]; leave(): void }> {
+  const heard: Heard[] = [];
+  const headers = { cookie, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) };
+  const asking = request(`${url}/console/api/events`, { headers, agent: false });
+  onTestFinished(() => void asking.destroy());
+  await new Promise<void>((resolve, reject) => {
+    asking.on('error', reject);
+    asking.on('response', (response) => {
+      expect(response.headers['content-type']).toContain('text/event-stream');
+      let text = '';
+      response.on('error', () => undefined);
+      response.on('data', (part: Buffer) => {
+        text += part.toString('utf8');
+        const parts = text.split('\n\n');
+        text = parts.pop() ?? '';
+        for (const part of parts) {
+          const member = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(part)?.[1] ?? '';
+          if (member('event') !== '') heard.push({ event: member('event'), id: member('id'), data: JSON.parse(member('data')) });
+        }
+      });
+      resolve();
+    });
+    asking.end();
+  });
+  return { heard, leave: () => asking.destroy() };
+}
+
+const key = async (browser: Browser): Promise<string> =>
+  (await browser.ask('keys', { method: 'POST', body: { name: 'k', group: 'default' }, headers: { 'idempotency-key': 'form-0001' } })).json
+    .key.id;
+
+forEachDatabase((_name, openFresh) => {
+  test('a charge and the balance after it are told to its owner alone, once, whoever made it', async () => {
+    const { database, url, newUser } = await startUserConsole(await openFresh({ migrations }), systemClock, { lookEveryMs: 20 });
+    const [owner, other] = [await newUser(), await newUser()];
+    const keyId = await key(owner);
+    const now = Date.now();
+    await topUp(database, owner.userId, 5_000_000_000n, now - 5_000);
+    await charge(database, { account: owner.userId, keyId, id: 'req_before', at: now - 4_000, lines: [['input', 1, 1n, 7n]] });
+    const mine = await listen(url, owner);
+    const theirs = await listen(url, other);
+    await expect.poll(() => mine.heard.map(({ event }) => event)).toEqual(['balance']);
+    expect(mine.heard[0]?.data.available).toBe('4.999999993');
+    // Finished before the page was opened, and committed after it.
+    await charge(database, { account: owner.userId, keyId, id: 'req_late', at: now - 2_000, lines: [['input', 3, 1n, 9n]] });
+    await expect.poll(() => mine.heard.map(({ event }) => event)).toEqual(['balance', 'charge', 'balance']);
+    expect(mine.heard[1]?.data).toMatchObject({ id: 'req_late', cost: '0.000000009', key_name: 'k', tokens: { input: 3 } });
+    expect(mine.heard[2]?.data.available).toBe('4.999999984');
+
+    mine.leave();
+    await charge(database, { account: owner.userId, keyId, id: 'req_away', at: Date.now(), lines: [['input', 1, 1n, 1n]] });
+    const back = await listen(url, owner, mine.heard.at(-1)?.id);
+    await expect.poll(() => back.heard.map(({ data }) => data.id)).toContain('req_away');
+    expect(theirs.heard.map(({ event }) => event)).toEqual(['balance']);
+  });
+
+  test('orders, announcements and the end of the session are told', async () => {
+    const order = { id: 'ord_1', state: 'credited', refunded: '0.000000000' } as never;
+    let orders: { changedAt: number; order: never }[] = [];
+    let there = true;
+    const { database, url, newUser } = await startUserConsole(await openFresh({ migrations }), systemClock, {
+      lookEveryMs: 20,
+      ordersSince: async () => orders,
+      stillThere: async () => there,
+      clock: { now: () => Date.now(), monotonicMs: () => Date.now() * 1_000 },
+    });
+    const browser = await newUser();
+    const { heard } = await listen(url, browser);
+    await expect.poll(() => heard.length).toBe(1);
+    orders = [{ changedAt: Date.now(), order }];
+    await expect.poll(() => heard.at(-1)).toMatchObject({ event: 'order', data: { id: 'ord_1' } });
+    await database.transact(function* () {
+      yield bump('announcements');
+    });
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    await database.transact(function* () {
+      yield bump('announcements');
+    });
+    await expect.poll(() => heard.at(-1)).toMatchObject({ event: 'announcement', data: { changed: true } });
+    there = false;
+    const count = heard.length;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    orders = [{ changedAt: Date.now(), order: { id: 'ord_2', state: 'waiting', refunded: '0.000000000' } as never }];
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(heard).toHaveLength(count);
+  });
+});

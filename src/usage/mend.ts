@@ -1,0 +1,61 @@
+import type { Database, Row, Script } from '../storage/database.ts';
+import { chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { additions } from './hours.ts';
+
+/** So many hours are compared in one transaction. */
+const stepMs = 24 * hourMs;
+/** Figures of one account that a late record changes; `speed_hour` is everybody's, and no money. */
+const tables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
+
+/**
+ * Makes an account's hourly figures say again what its records say; how many hours were wrong. A record that is committed hours after it was charged (its database was away meanwhile) comes too late to
+ * be rolled up with the others of its hour. Whoever finds that an account's figures and its ledger differ asks for this.
+ */
+export async function mendHours(database: Database, account: string): Promise<number> {
+  const [bounds] = await database.query('SELECT MIN(finished_at) AS first FROM usage WHERE account=$1', [account]);
+  const first = bounds?.['first'] ?? null;
+  if (first === null) return 0;
+  const until = await database.snapshot(rolledUntil);
+  let mended = 0;
+  for (let from = Math.floor(Number(first) / hourMs) * hourMs; from < until; from += stepMs)
+    mended += await database.transact(() => mending(database, account, { from, to: Math.min(from + stepMs, until) }));
+  if (mended > 0) await database.transact(() => sumKeys(account));
+  return mended;
+}
+
+function* mending(database: Database, account: string, span: Span): Script<number> {
+  // Nobody rolls up meanwhile.
+  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  const places = new Places();
+  const recorded = yield {
+    sql: `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
+      WHERE ${chargedWithin(places, account, span)} GROUP BY 1`,
+    params: places.params,
+  };
+  const rolled = yield {
+    sql: 'SELECT hour, requests, cost FROM spend_hour WHERE account=$1 AND hour>=$2 AND hour<$3',
+    params: [account, span.from, span.to],
+  };
+  const text = ({ requests = null, cost = null }: Row): string => `${requests} ${cost}`;
+  const known = new Map(rolled.map((row) => [Number(row['hour']), text(row)]));
+  let mended = 0;
+  for (const row of recorded) {
+    const hour = Number(row['hour']);
+    if (known.get(hour) === text(row)) continue;
+    for (const table of tables) yield { sql: `DELETE FROM ${table} WHERE account=$1 AND hour=$2`, params: [account, hour] };
+    const whole = { from: hour, to: Math.min(hour + hourMs, span.to) };
+    for (const [table, statement] of Object.entries(additions(database, whole, account)))
+      if (tables.some((one) => one === table)) yield statement;
+    mended++;
+  }
+  return mended;
+}
+
+/** A key's figures are the sum of its hours. */
+function* sumKeys(account: string): Script<void> {
+  yield { sql: 'DELETE FROM spend_key WHERE account=$1', params: [account] };
+  yield {
+    sql: 'INSERT INTO spend_key (account, key_id, requests, cost) SELECT account, key_id, SUM(requests), SUM(cost) FROM usage_hour WHERE account=$1 GROUP BY account, key_id',
+    params: [account],
+  };
+}
