@@ -3,6 +3,7 @@ import { chatConvention } from './api/convention.ts';
 import type { Endpoint } from './api/door.ts';
 import { limitRefusal } from './api/turned-away.ts';
 import { Cursors } from './console/cursor.ts';
+import { announced } from './console/operator-announcements.ts';
 import type { Play, Played } from './console/play-rows.ts';
 import type { ConsoleRow } from './console/row.ts';
 import { releasedTasks } from './console/task-rows.ts';
@@ -22,7 +23,7 @@ export interface UserPages {
 }
 
 /** What other families of the console know of a user. */
-export type Beside = Pick<UserRooms, 'site' | 'shell' | 'announced' | 'ordersSince'>;
+export type Beside = Pick<UserRooms, 'site' | 'shell' | 'ordersSince'>;
 
 /** The rows of all pages of users. */
 export function userRowsOn(
@@ -35,6 +36,7 @@ export function userRowsOn(
     clock,
     catalog,
     files,
+    announced: (userId, now) => announced(database, userId, now),
     cursors: new Cursors(sealer.key('cursors of the console')),
     released: (userId, from, to) => releasedTasks(database, userId, from, to),
     stillThere: (userId, sessionId) => isSignedIn(database, userId, sessionId, clock.now()),

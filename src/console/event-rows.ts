@@ -154,7 +154,11 @@ class UserWatch {
         (SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open') AS held FROM account a WHERE a.id=$1`,
       params: [account],
     };
-    const topics = yield { sql: 'SELECT topic, version FROM change', params: [] };
+    const topics = yield {
+      sql: `SELECT topic, CAST(version AS TEXT) AS version FROM change WHERE topic='catalog'
+        UNION ALL SELECT 'announcements', COUNT(*) || ' ' || COALESCE(SUM(version), 0) || ' ' || COALESCE(MAX(id), '') FROM announcement`,
+      params: [],
+    };
     const written = Object.values(ledger ?? {})
       .map(String)
       .join();

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import type { Browser } from '../../test/support/console.ts';
 import { charge, startUserConsole, topUp } from '../../test/support/console-user.ts';
+import { addAnnouncement } from '../accounts/announcements.ts';
 import { systemClock } from '../base/clock.ts';
 import { migrations } from '../migrations.ts';
-import { bump } from '../storage/changes.ts';
 
 interface Heard {
   readonly event: string;
@@ -85,13 +85,9 @@ forEachDatabase((_name, openFresh) => {
     await expect.poll(() => heard.length).toBe(1);
     orders = [{ changedAt: Date.now(), order }];
     await expect.poll(() => heard.at(-1)).toMatchObject({ event: 'order', data: { id: 'ord_1' } });
-    await database.transact(function* () {
-      yield bump('announcements');
-    });
-    await new Promise((resolve) => setTimeout(resolve, 80));
-    await database.transact(function* () {
-      yield bump('announcements');
-    });
+    const text = { zh: '维护', en: 'Maintenance' };
+    const told = { title: text, text, level: 'info', from: Date.now(), to: undefined, group: undefined } as const;
+    await database.transact(() => addAnnouncement(told, { author: 'usr_1', madeWith: 'form-0001', at: Date.now() }));
     await expect.poll(() => heard.at(-1)).toMatchObject({ event: 'announcement', data: { changed: true } });
     there = false;
     const count = heard.length;
