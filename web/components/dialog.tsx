@@ -36,6 +36,7 @@ export function Dialog({ open, onClose, title, description, children, footer, lo
         <Radix.Content
           className={clsx(sheet, className)}
           {...(description === undefined && { 'aria-describedby': undefined })}
+          onOpenAutoFocus={focusField}
           {...(locked && { onEscapeKeyDown: keep, onInteractOutside: keep })}
         >
           <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
@@ -51,6 +52,14 @@ export function Dialog({ open, onClose, title, description, children, footer, lo
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** Into the first field, or on the dialog itself: never on the button that closes it. Fields that come later take the focus themselves (`autoFocus`). */
+function focusField(event: Event): void {
+  event.preventDefault();
+  const dialog = event.currentTarget;
+  if (!(dialog instanceof HTMLElement) || dialog.contains(document.activeElement)) return;
+  (dialog.querySelector<HTMLElement>('input:not([type="hidden"]), select, textarea') ?? dialog).focus();
 }
 
 interface DrawerProps {

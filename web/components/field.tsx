@@ -5,7 +5,7 @@ import { useWords } from '../words/family.ts';
 import { Icon } from './icon.tsx';
 
 export const controlLook =
-  'w-full rounded-control border bg-surface text-table text-text placeholder:text-faint read-only:bg-sunken disabled:bg-sunken disabled:text-faint';
+  'w-full rounded-control border bg-surface text-table text-text placeholder:text-faint [&[readonly]]:bg-sunken disabled:bg-sunken disabled:text-faint';
 const height = 'h-8 px-2.5 touch:h-11';
 
 /** What ties a control to its label, help and error. */

@@ -84,6 +84,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
         {(tied) => (
           <TextInput
             {...tied}
+            autoFocus
             name="name"
             value={name}
             maxLength={100}

@@ -138,7 +138,7 @@ export function Devices(): ReactNode {
             <Confirm
               open
               onClose={() => setEnding(undefined)}
-              title={words.revokeTitle(ending.browser || words.unknown)}
+              title={words.revokeTitle(browserOf(ending.browser) ?? words.unknown)}
               action={words.revoke}
               onConfirm={() => end(ending)}
             >

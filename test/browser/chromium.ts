@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+
+const debian = '/usr/bin/chromium';
+
+function findChromium(): string | undefined {
+  const places = [process.env['CHROMIUM'], debian, chromium.executablePath()];
+  return places.find((place) => place !== undefined && existsSync(place));
+}
+
+const executablePath = findChromium();
+
+/** A test in a real Chromium: Debian's, `CHROMIUM`, or Playwright's own. Skipped where there is none, which the closing line of `npm test` tells. */
+export const browserTest = test.skipIf(executablePath === undefined);
+
+let browser: Browser | undefined;
+
+/** One Chromium for the tests of a file, closed with the last of them. */
+export function withChromium(): void {
+  beforeAll(async () => {
+    if (executablePath === undefined) return;
+    const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--force-color-profile=srgb'];
+    browser = await chromium.launch({ executablePath, args });
+  });
+  afterAll(() => browser?.close());
+}
+
+export interface Look {
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: 'light' | 'dark';
+  readonly language?: 'zh' | 'en';
+}
+
+export interface Window {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Opens a path of the console and waits until nothing is loaded any more. */
+  go(path: string): Promise<void>;
+  /** Whatever the browser complained about: errors of scripts, breaches of the policy, files that are not there. */
+  readonly complaints: readonly string[];
+}
+
+/** A window with an empty profile, signed in by `cookie` (`name=value`) where one is given. It is closed with the test, which fails if it complained. */
+export async function openWindow(url: string, cookie: string | undefined, look: Look = {}): Promise<Window> {
+  const { width = 1440, height = width < 700 ? 740 : 900, theme = 'light', language = 'en' } = look;
+  if (browser === undefined) throw new Error('call withChromium() first');
+  const phone = width < 700;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    locale: language === 'zh' ? 'zh-CN' : 'en-GB',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...(phone && { hasTouch: true, isMobile: true }),
+  });
+  const [name = '', value = ''] = cookie?.split('=', 2) ?? [];
+  await context.addCookies([
+    ...(cookie === undefined ? [] : [{ name, value, url, httpOnly: true }]),
+    { name: 'tollgate_theme', value: theme, url },
+    { name: 'tollgate_language', value: language, url },
+  ]);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && !expected.test(message.text()) && complaints.push(message.text()));
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  return { page, context, complaints, go: (path) => goTo(page, url + path) };
+}
+
+/** A no of the server is shown by the page; that the browser lists it as well is no complaint. */
+const expected = /the server responded with a status of (?:4\d\d|503)/;
+
+async function goTo(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await page.locator('h1').first().waitFor();
+  await settled(page);
+}
+
+/** Nothing is loading: no skeleton, no bar. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']);
+
+interface Violation {
+  readonly id: string;
+  readonly where: readonly string[];
+}
+
+/** No violation that axe knows, and nothing to scroll sideways for. */
+export async function expectAccessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(axe);
+  const found: readonly Violation[] = await page.evaluate(
+    `axe.run(document, { runOnly: ${rules} }).then((result) => result.violations.map(({ id, nodes }) => ({ id, where: nodes.map(({ html, failureSummary }) => html.slice(0, 300) + ' ' + failureSummary) })))`,
+  );
+  expect(found, what).toEqual([]);
+  const sideways: number = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  expect(sideways, `${what} can be scrolled sideways`).toBe(0);
+}
+
+const pictures = process.env['SCREENSHOTS'];
+
+/** Keeps a picture of the page in the folder that `SCREENSHOTS` names; without it there are none. */
+export async function picture(page: Page, name: string, options: { readonly whole?: boolean } = {}): Promise<void> {
+  if (pictures === undefined) return;
+  mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: options.whole ?? false });
+}
+
+/** The console as `npm run build` leaves it. */
+export function builtConsole(): string {
+  const folder = fileURLToPath(new URL('../../dist/console', import.meta.url));
+  if (!existsSync(join(folder, 'index.html'))) throw new Error('dist/console is missing: npm run build');
+  return folder;
+}

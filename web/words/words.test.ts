@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import type { Family } from './family.ts';
+import * as families from './families.ts';
+
+type Entry = readonly [path: string, value: unknown];
+
+function entries(value: unknown, path: string): Entry[] {
+  if (typeof value !== 'object' || value === null) return [[path, value]];
+  return Object.entries(value).flatMap(([name, each]) => entries(each, `${path}.${name}`));
+}
+
+const places = (text: unknown) => (typeof text === 'string' ? [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort() : []);
+
+/** A word as it is read: functions are called with values that stand out. */
+function said(value: unknown): string {
+  if (typeof value !== 'function') return String(value);
+  return String(value(...Array.from({ length: value.length }, (_, index) => `<${index + 1}>`)));
+}
+
+describe.each(Object.entries<Family<unknown>>(families))('%s', (_, { files }) => {
+  test('both languages have the same words, with the same places and values', async () => {
+    const [en, zh] = await Promise.all([files.en(), files.zh()]);
+    const english = entries(en.default, '');
+    const chinese = new Map(entries(zh.default, ''));
+    expect([...chinese.keys()].sort()).toEqual(english.map(([path]) => path).sort());
+    for (const [path, value] of english) {
+      const other = chinese.get(path);
+      expect(typeof other, path).toBe(typeof value);
+      expect(places(other), path).toEqual(places(value));
+      if (typeof value !== 'function' || typeof other !== 'function') continue;
+      expect(other.length, path).toBe(value.length);
+    }
+  });
+
+  test('no word is empty, and none stayed in the other language', async () => {
+    const [en, zh] = await Promise.all([files.en(), files.zh()]);
+    for (const [path, value] of entries(en.default, '')) {
+      expect(said(value), path).not.toBe('');
+      if (path !== '.language.zh') expect(said(value), path).not.toMatch(/\p{Script=Han}/u);
+    }
+    for (const [path, value] of entries(zh.default, '')) {
+      expect(said(value), path).not.toBe('');
+      expect(said(value), `${path}: Chinese ends sentences by 。`).not.toMatch(/\p{Script=Han}[,.!?;:]/u);
+    }
+  });
+});
