@@ -1,7 +1,11 @@
+import { packetSeconds } from './opus.ts';
 import type { Source } from './source.ts';
 
 const tailBytes = 128 * 1024;
-const windowBytes = 256 * 1024;
+/** More than a page has. */
+const windowBytes = 128 * 1024;
+/** `OpusHead` and `OpusTags` are no sound. */
+const headBegins = 0x4f;
 const headBytes = 27;
 const opusHz = 48_000;
 /** What the last page says may be less than its packets: of the last of them, and of silence at the start, something is left out. */
@@ -76,23 +80,10 @@ function pageSeconds(window: Buffer, body: number, laces: Buffer, fresh: boolean
   let at = body;
   let begins = fresh;
   for (const lace of laces) {
-    if (begins && lace > 0 && at < window.length && window.toString('latin1', at, at + 4) !== 'Opus') seconds += packetSeconds(window, at);
+    if (begins && lace > 0 && at < window.length && (window[at] !== headBegins || window.toString('latin1', at, at + 4) !== 'Opus'))
+      seconds += packetSeconds(window[at] ?? 0, window[at + 1] ?? 1);
     begins = lace < 255;
     at += lace;
   }
   return seconds;
-}
-
-const framesMs = [10, 20, 40, 60];
-const shortMs = [2.5, 5, 10, 20];
-
-/** RFC 6716 §3.1: the first byte tells how long a frame is, and how many there are; the second, where there are more than two. */
-function packetSeconds(window: Buffer, at: number): number {
-  const toc = window[at] ?? 0;
-  const config = toc >> 3;
-  const ms = config < 12 ? framesMs[config & 3] : config < 16 ? framesMs[config & 1] : shortMs[config & 3];
-  const code = toc & 3;
-  const frames = code === 0 ? 1 : code < 3 ? 2 : (window[at + 1] ?? 1) & 63;
-  // No packet has more than 120 ms.
-  return Math.min(120, frames * (ms ?? 0)) / 1_000;
 }

@@ -173,6 +173,35 @@ test('what is heard counts, not what a head says: an hour is an hour', async () 
   expect(await secondsIn(Buffer.concat([ogg, ...pages, ogg.subarray(ogg.lastIndexOf('OggS'))]), 'ogg')).toBeGreaterThan(255 * 20);
 });
 
+test('packets of WebM are heard, whatever their times say', async () => {
+  const ebml = (id: string, content: Buffer): Buffer => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(0x10000000 + content.length);
+    return Buffer.concat([Buffer.from(id, 'hex'), length, content]);
+  };
+  const length = Buffer.alloc(8);
+  length.writeDoubleBE(1_000);
+  const info = ebml('1549a966', ebml('4489', length));
+  const entry = (number: number, codec: string): Buffer =>
+    ebml('ae', Buffer.concat([ebml('86', Buffer.from(codec)), ebml('d7', Buffer.from([number]))]));
+  const tracks = ebml('1654ae6b', Buffer.concat([entry(1, 'V_VP9'), entry(2, 'A_OPUS')]));
+  const packet = (track: number): Buffer => ebml('a3', Buffer.from([0x80 | track, 0, 0, 0x80, 0x08, 1, 2, 3]));
+  const cluster = ebml(
+    '1f43b675',
+    Buffer.concat([ebml('e7', Buffer.from([0])), ...Array.from({ length: 10_000 }, (_, i) => packet(1 + (i % 2)))]),
+  );
+  const open = Buffer.from(cluster);
+  open.writeUInt32BE(0x1fffffff, 4);
+  for (const each of [cluster, open]) {
+    const file = Buffer.concat([
+      ebml('1a45dfa3', ebml('4286', Buffer.from([1]))),
+      ebml('18538067', Buffer.concat([info, tracks, each, each])),
+    ]);
+    expect(await secondsIn(file, 'webm')).toBeCloseTo(200, 3);
+    expect(await secondsIn(file.subarray(0, 300), 'webm')).toBe(1);
+  }
+});
+
 test('a file made of nothing but heads is given up, soon', async () => {
   const many = (one: Buffer, times: number): Buffer => Buffer.concat(Array.from({ length: times }, () => one));
   const bombs = [

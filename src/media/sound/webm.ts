@@ -1,8 +1,19 @@
+import { packetSeconds } from './opus.ts';
 import type { Source } from './source.ts';
 
 const headBytes = 64 * 1024;
 const tailBytes = 1024 * 1024;
 const nanosecondsUsual = 1_000_000;
+/** Times of blocks are where they begin. */
+const leftOutSeconds = 1;
+/** Elements that are looked at: about 25 MB of the shortest packets. */
+const elementsMax = 600_000;
+
+const trackEntry = 0xae;
+const trackNumber = 0xd7;
+const codecId = 0x86;
+const simpleBlock = 0xa3;
+const block = 0xa1;
 
 /** A number of EBML (RFC 8794 §4): its length is in its first byte. */
 function size(bytes: Buffer, at: number): { readonly value: number; readonly next: number } | undefined {
@@ -30,12 +41,14 @@ export async function webmSeconds(source: Source): Promise<number | undefined> {
   const info = element(head, [0x15, 0x49, 0xa9, 0x66])?.content;
   if (info === undefined) return undefined;
   const scale = unsigned(element(info, [0x2a, 0xd7, 0xb1])?.content ?? Buffer.alloc(0)) || nanosecondsUsual;
-  const told = element(info, [0x44, 0x89])?.content;
-  const duration = told?.length === 4 ? told.readFloatBE(0) : told?.length === 8 ? told.readDoubleBE(0) : 0;
+  const duration = element(info, [0x44, 0x89])?.content;
+  const length = duration?.length === 4 ? duration.readFloatBE(0) : duration?.length === 8 ? duration.readDoubleBE(0) : 0;
   const from = Math.max(0, source.size - tailBytes);
   const last = lastTime(await source.bytes(from, Math.min(tailBytes, source.size))) ?? 0;
-  const longest = Math.max(Number.isFinite(duration) ? duration : 0, last);
-  return longest > 0 ? (longest * scale) / 1e9 : undefined;
+  const told = (Math.max(Number.isFinite(length) ? length : 0, last) * scale) / 1e9;
+  const heard = await opusSeconds(source);
+  const seconds = heard === undefined || heard > told + leftOutSeconds ? heard : told;
+  return seconds === 0 ? undefined : seconds;
 }
 
 function lastTime(tail: Buffer): number | undefined {
@@ -52,4 +65,34 @@ function lastTime(tail: Buffer): number | undefined {
     next = length.next + length.value;
   }
   return latest;
+}
+
+/** Elements that hold others: Segment, Tracks, TrackEntry, Cluster, BlockGroup. What they hold is read on, so that it does not matter whether their length is known. */
+const holders = new Set([0x18538067, 0x1654ae6b, trackEntry, 0x1f43b675, 0xa0]);
+
+/** Of the packets of its tracks in Opus, whatever their times: decoders play the packets that there are. Undefined: there are too many elements. */
+async function opusSeconds(source: Source): Promise<number | undefined> {
+  const tracks = new Set<number>();
+  let entry: { number?: number; opus?: true } = {};
+  let seconds = 0;
+  let elements = 0;
+  for (let at = 0; at + 2 < source.size; ) {
+    if (++elements > elementsMax) return undefined;
+    const head = await source.bytes(at, 24);
+    const idBytes = Math.clz32(head[0] ?? 0) - 23;
+    const length = idBytes > 4 ? undefined : size(head, idBytes);
+    if (length === undefined) return seconds;
+    const id = head.readUIntBE(0, idBytes);
+    if (id === trackEntry) entry = {};
+    if (id === trackNumber) entry.number = unsigned(head.subarray(length.next, length.next + length.value));
+    if (id === codecId && head.toString('latin1', length.next, length.next + length.value) === 'A_OPUS') entry.opus = true;
+    if (entry.opus && entry.number !== undefined) tracks.add(entry.number);
+    if (id === simpleBlock || id === block) {
+      const track = size(head, length.next);
+      // Behind the number of its track: two bytes of time, one of flags.
+      if (track !== undefined && tracks.has(track.value)) seconds += packetSeconds(head[track.next + 3] ?? 0, head[track.next + 4] ?? 1);
+    }
+    at += length.next + (holders.has(id) ? 0 : length.value);
+  }
+  return seconds;
 }
