@@ -1,9 +1,12 @@
 import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import type { Price } from './price.ts';
 import { parsePrice, priceText } from './stored.ts';
 import { catalogTopic } from './topic.ts';
+
+const lookEveryMs = 1_000;
 
 /** Who named a price. */
 export interface PriceAuthor {
@@ -63,6 +66,14 @@ export async function bringPricesInForce(database: Database, now: number): Promi
     yield bump(catalogTopic);
     return models.length;
   });
+}
+
+/** Looks for prices whose time has come, every second. What fails is tried again the next time. */
+export function keepPricesInForce(database: Database, clock: Clock): { stop(): void } {
+  const keep = () => bringPricesInForce(database, clock.now()).catch(() => undefined);
+  const timer = setInterval(() => void keep(), lookEveryMs).unref();
+  void keep();
+  return { stop: () => clearInterval(timer) };
 }
 
 /** All versions of a model's price, the latest first. */
