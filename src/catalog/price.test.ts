@@ -16,7 +16,8 @@ function exactly(of: Price, ppm: bigint, measure: Measure, quantities: Quantitie
   const rates: Rates = { ...of.rates, ...tier?.rates };
   const plain = /input|cache/.test(measure) ? 'input' : 'output';
   const rate = rates[measure] ?? (tokenMeasures.includes(measure) ? rates[plain] : undefined) ?? 0n;
-  return { top: BigInt(quantities[measure] ?? 0) * rate * ppm, bottom: unit * unit };
+  // The price of a million is rounded up for the group, once.
+  return { top: BigInt(quantities[measure] ?? 0) * ((rate * ppm + unit - 1n) / unit), bottom: unit };
 }
 
 const anyRate = fc.bigInt({ min: 0n, max: 10n ** 13n });
@@ -48,8 +49,12 @@ describe('costOf', () => {
     expect(bill.total).toBe(69_400n);
   });
 
-  it('rounds up once per line, with the multiplier inside the rounding', () => {
-    // 3 tokens × 0.000333334 yuan per million × 0.333333 = 0.000333333… nano
+  it('rounds the price of a group up once, and then each line once', () => {
+    // 333,334 × 0.333333 = 111,112 nano per million; 9,000,000 tokens of it are no 999,999 nano.
+    const group = tariffOf(price({ input: 333_334n }), 333_333n);
+    expect(costOf(group, { input: 9_000_000 }).lines).toEqual([
+      { measure: 'input', quantity: 9_000_000, rate: 111_112n, cost: 1_000_008n },
+    ]);
     const bill = costOf(tariffOf(price({ input: 333_334n, output: 1n }), 333_333n), { input: 3, output: 1 });
     expect(bill.lines.map((line) => line.cost)).toEqual([1n, 1n]);
     expect(costOf(tariffOf(price({ input: 2_000_000n }), 850_000n), { input: 10 }).total).toBe(17n);

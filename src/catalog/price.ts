@@ -24,7 +24,7 @@ export interface Price {
   readonly by: Variants | undefined;
 }
 
-/** `rate` is what this group pays, nano-yuan per million units, rounded up for display; `cost` is exact but for one rounding up. */
+/** `rate` is what this group pays, nano-yuan per million units; `cost` is quantity × rate, rounded up once. */
 export interface PriceLine {
   readonly measure: Measure;
   readonly quantity: number;
@@ -41,14 +41,12 @@ export interface Bill {
 export interface Tariff {
   readonly bands: readonly Band[];
   readonly variants: { readonly listed: ReadonlyMap<string, Sold>; readonly otherwise: Sold | undefined } | undefined;
-  /** What `Sold.exact` is to be divided by for one unit. */
-  readonly scale: bigint;
 }
 
+/** `rate`: nano-yuan per million units, at the group's multiplier. */
 interface Sold {
   readonly measure: Measure;
-  readonly exact: bigint;
-  readonly shown: Nano;
+  readonly rate: Nano;
 }
 
 interface Band {
@@ -57,7 +55,7 @@ interface Band {
   readonly dearest: Dearest;
 }
 
-/** Exact rates that no request of this band or a lower one exceeds. */
+/** Rates that no request of this band or a lower one exceeds. */
 interface Dearest {
   readonly text: bigint;
   readonly anyInput: bigint;
@@ -84,14 +82,8 @@ export function rateOf(rates: Rates, measure: Measure): Nano | undefined {
 
 /** Prepares `price` for a group whose multiplier is `multiplierPpm` millionths. */
 export function tariffOf(price: Price, multiplierPpm: bigint): Tariff {
-  const all = [price.rates, ...price.tiers.map((tier) => tier.rates), price.by?.rates ?? {}].flatMap((rates) => Object.values(rates));
-  // Almost every product of a rate and a multiplier is whole nanos per million; then numbers stay six digits shorter.
-  const whole = all.every((rate) => (rate * multiplierPpm) % million === 0n);
-  const scale = whole ? million : million * million;
-  const sold = (measure: Measure, rate: Nano): Sold => {
-    const product = rate * multiplierPpm;
-    return { measure, exact: whole ? product / million : product, shown: divideUp(product, million) };
-  };
+  // What a unit costs is whole nanos per million, rounded up here and nowhere else: a bill shows the very numbers that were multiplied.
+  const sold = (measure: Measure, rate: Nano): Sold => ({ measure, rate: divideUp(rate * multiplierPpm, million) });
   const bands: Band[] = [];
   for (const tier of [{ aboveInputTokens: -1, rates: {} }, ...price.tiers]) {
     const rates = { ...price.rates, ...tier.rates };
@@ -99,22 +91,22 @@ export function tariffOf(price: Price, multiplierPpm: bigint): Tariff {
       const rate = rateOf(rates, measure);
       return rate === undefined ? [] : [sold(measure, rate)];
     });
-    bands.push({ aboveInputTokens: tier.aboveInputTokens, sold: lines, dearest: dearest(lines, scale, bands.at(-1)?.dearest) });
+    bands.push({ aboveInputTokens: tier.aboveInputTokens, sold: lines, dearest: dearest(lines, bands.at(-1)?.dearest) });
   }
   const { by } = price;
-  if (by === undefined) return { bands, variants: undefined, scale };
+  if (by === undefined) return { bands, variants: undefined };
   const listed = new Map(Object.entries(by.rates).map(([variant, rate]) => [variant, sold(by.measure, rate)]));
   const plain = rateOf(price.rates, by.measure) !== undefined;
-  const otherwise = plain ? undefined : [...listed.values()].reduce((max, line) => (line.exact > max.exact ? line : max));
-  return { bands, variants: { listed, otherwise }, scale };
+  const otherwise = plain ? undefined : [...listed.values()].reduce((max, line) => (line.rate > max.rate ? line : max));
+  return { bands, variants: { listed, otherwise } };
 }
 
-function dearest(lines: readonly Sold[], scale: bigint, below: Dearest | undefined): Dearest {
+function dearest(lines: readonly Sold[], below: Dearest | undefined): Dearest {
   const most = (floor: bigint | undefined, ...among: readonly (readonly Measure[])[]) =>
     lines
       .filter((line) => among.some((some) => some.includes(line.measure)))
-      .reduce((max, line) => (line.exact > max ? line.exact : max), floor ?? 0n);
-  const rounded = BigInt(Math.max(0, lines.filter((line) => line.exact % scale !== 0n).length - 1));
+      .reduce((max, line) => (line.rate > max ? line.rate : max), floor ?? 0n);
+  const rounded = BigInt(Math.max(0, lines.filter((line) => line.rate % million !== 0n).length - 1));
   return {
     text: most(below?.text, textInput),
     anyInput: most(below?.anyInput, textInput, mediaInput),
@@ -152,33 +144,33 @@ export function inputTokens(quantities: Quantities): number {
 }
 
 /**
- * What was delivered, priced: each line is quantity × price × multiplier, rounded up once, to the nano. A measure that the price does not
+ * What was delivered, priced: each line is quantity × rate, rounded up once, to the nano. A measure that the price does not
  * name and has no plain class to fall back on costs nothing. A charge is one request unless `quantities` says otherwise.
  * A variant that the price does not list costs the plain rate, or the dearest variant where there is no plain rate.
  */
 export function costOf(tariff: Tariff, quantities: Quantities, variant?: string): Bill {
-  const { scale, variants } = tariff;
+  const { variants } = tariff;
   const band = tariff.bands.length === 1 ? tariff.bands[0] : bandFor(tariff, inputTokens(quantities));
   const special = variants === undefined ? undefined : (variants.listed.get(variant ?? '') ?? variants.otherwise);
   const lines: PriceLine[] = [];
   let total = 0n;
-  for (const sold of band?.sold ?? []) if (sold.measure !== special?.measure) total += charge(lines, quantities, sold, scale);
-  if (special !== undefined) total += charge(lines, quantities, special, scale);
+  for (const sold of band?.sold ?? []) if (sold.measure !== special?.measure) total += charge(lines, quantities, sold);
+  if (special !== undefined) total += charge(lines, quantities, special);
   return { lines, total };
 }
 
-function charge(lines: PriceLine[], quantities: Quantities, { measure, exact, shown }: Sold, scale: bigint): Nano {
+function charge(lines: PriceLine[], quantities: Quantities, { measure, rate }: Sold): Nano {
   const quantity = quantities[measure] ?? (measure === 'request' ? 1 : 0);
   if (quantity === 0) return 0n;
-  const amount = amountOf(quantity, exact, scale);
-  lines.push({ measure, quantity, rate: shown, cost: amount });
+  const amount = amountOf(quantity, rate);
+  lines.push({ measure, quantity, rate, cost: amount });
   return amount;
 }
 
 /** Seconds come with fractions; they count to the microsecond, everything else is whole. */
-function amountOf(quantity: number, exact: bigint, scale: bigint): Nano {
-  if (Number.isInteger(quantity)) return divideUp(BigInt(quantity) * exact, scale);
-  return divideUp(BigInt(Math.round(quantity * 1e6)) * exact, scale * million);
+function amountOf(quantity: number, rate: Nano): Nano {
+  if (Number.isInteger(quantity)) return divideUp(BigInt(quantity) * rate, million);
+  return divideUp(BigInt(Math.round(quantity * 1e6)) * rate, million * million);
 }
 
 /** Input beside text, whether more than text may come back, and how many units of request it is at most (1 unless said). */
@@ -196,13 +188,13 @@ const textOnly: Media = { inputTokens: 0, output: false };
  */
 export function worstCase(tariff: Tariff, textTokens: number, outputTokens: number, media = textOnly): Nano {
   const { dearest: most } = bandFor(tariff, textTokens + media.inputTokens);
-  return divideUp(inputCost(most, textTokens, media) + BigInt(outputTokens) * outputRate(most, media), tariff.scale) + most.rounding;
+  return divideUp(inputCost(most, textTokens, media) + BigInt(outputTokens) * outputRate(most, media), million) + most.rounding;
 }
 
 /** The most output tokens such that `worstCase` stays within `money`; 0 when there are none. */
 export function outputTokensFor(tariff: Tariff, money: Nano, textTokens: number, media = textOnly): number {
   const { dearest: most } = bandFor(tariff, textTokens + media.inputTokens);
-  const left = (money - most.rounding) * tariff.scale - inputCost(most, textTokens, media);
+  const left = (money - most.rounding) * million - inputCost(most, textTokens, media);
   if (left < 0n) return 0;
   const rate = outputRate(most, media);
   const tokens = rate === 0n ? Number.MAX_SAFE_INTEGER : Number(left / rate);
