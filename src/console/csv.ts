@@ -3,12 +3,12 @@ export const csvStart = '\uFEFF';
 
 type Cell = string | number | null;
 
-/** Text that a spreadsheet would take for a formula is quoted as text. */
+/** Text that a spreadsheet would take for a formula is quoted as text; amounts and offsets of zones are none. */
 function cellText(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
-  const isAmount = /^-?\d+(\.\d+)?$/.test(cell);
-  const text = !isAmount && /^[=+\-@\t]/.test(cell) ? `'${cell}` : cell;
+  const isNumber = /^-?\d+(\.\d+)?$|^[+-]\d\d:\d\d$/.test(cell);
+  const text = !isNumber && /^[=+\-@\t]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
