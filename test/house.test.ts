@@ -18,7 +18,7 @@ import {
 } from './house/style.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folders = ['src', 'sim', 'test', 'bench'].filter((folder) => existsSync(join(root, folder)));
+const folders = ['src', 'web', 'sim', 'test', 'bench'].filter((folder) => existsSync(join(root, folder)));
 const sources = readSources(root, folders);
 const exists = (path: string) => existsSync(join(root, path));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -38,6 +38,8 @@ const entries = [
   'bench/console.ts',
   'bench/ledger-worker.ts',
   'test/global-setup.ts',
+  'web/main.tsx',
+  'web/vite.config.ts',
 ];
 const isRoot = (path: string) => isTest(path) || entries.includes(path);
 
@@ -94,6 +96,14 @@ describe('each rule finds its violation', () => {
     expect(floors('sim/a.ts', "import { x } from '../src/base/x.ts'; import { y } from '../src/http/y.ts';")).toEqual([]);
     expect(floors('src/gateway/a.ts', "import { x } from '../../sim/x.ts';")).toHaveLength(1);
     expect(floors('src/cli/a.ts', "import { x } from '../../sim/x.ts';")).toEqual([]);
+  });
+
+  test('a console that knows more of the gateway than the shape of its JSON', () => {
+    expect(floors('web/pages/a.tsx', "import type { x } from '../../src/ledger/x.ts';")).toHaveLength(1);
+    expect(floors('src/console/a.ts', "import { x } from '../../web/x.ts';")).toHaveLength(1);
+    expect(floors('web/pages/a.tsx', "import type { x } from '../../src/console/contract.ts'; import { y } from '../api/y.ts';")).toEqual(
+      [],
+    );
   });
 
   test('an import without its ending, or of nothing', () => {

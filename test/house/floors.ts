@@ -26,6 +26,9 @@ const floors: Readonly<Record<string, number>> = {
 /** The simulator is a second reading of the vendors' documents: it may use tools, never our reading. */
 const openToSim: readonly string[] = ['base', 'http'];
 
+/** All that the web console knows of the gateway: the shape of its JSON. */
+const openToWeb = 'src/console/contract.ts';
+
 /** `src/ledger/till.ts` is in `ledger`, `src/main.ts` in `cli`, which it shares its floor with; `sim/x.ts` in `sim`. */
 export function roomOf(path: string): string {
   const [area = '', room = '', rest] = path.split('/');
@@ -49,6 +52,8 @@ function forbidden(from: string, target: string): string | undefined {
   if (from === to || from === 'test' || from === 'bench' || target === 'package.json') return undefined;
   if (isTest(target) || to === 'test' || to === 'bench') return 'only tests may use what is made for tests';
   if (from === 'sim') return openToSim.includes(to) ? undefined : `sim/ may import ${openToSim.join(' and ')} alone`;
+  if (from === 'web') return target === openToWeb ? undefined : `web/ may import ${openToWeb} alone`;
+  if (to === 'web') return 'only a browser runs web/';
   if (to === 'sim') return from === 'cli' ? undefined : 'only cli/ starts the simulator';
   const fromFloor = floors[from];
   const toFloor = floors[to];
@@ -74,7 +79,7 @@ export function unreachable(sources: readonly Source[], isRoot: (path: string) =
 export function importViolations(source: Source, exists: (path: string) => boolean): string[] {
   return source.imports.flatMap(({ specifier, target }) => {
     if (target === undefined) return [];
-    if (!/\.(ts|json)$/.test(specifier)) return [`${source.path} imports ${specifier}: the name must end in .ts`];
+    if (!/\.(tsx?|json|css)$/.test(specifier)) return [`${source.path} imports ${specifier}: the name must end in .ts`];
     return exists(target) ? [] : [`${source.path} imports ${specifier}, which does not exist`];
   });
 }

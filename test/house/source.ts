@@ -27,7 +27,7 @@ export interface Source {
 
 /** Throws with the file's name when it does not parse. */
 export function parse(path: string, text: string): Source {
-  const { program, errors } = parseSync(path, text, { lang: 'ts', sourceType: 'module' });
+  const { program, errors } = parseSync(path, text, { lang: path.endsWith('.tsx') ? 'tsx' : 'ts', sourceType: 'module' });
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
   const nodes: SyntaxNode[] = [];
   visit(program, nodes);
@@ -36,7 +36,8 @@ export function parse(path: string, text: string): Source {
 
 /** Every TypeScript file below the given folders of `root`. */
 export function readSources(root: string, folders: readonly string[]): Source[] {
-  return folders.flatMap((folder) => filesBelow(root, folder, '.ts')).map((path) => parse(path, readFileSync(join(root, path), 'utf8')));
+  const paths = folders.flatMap((folder) => [...filesBelow(root, folder, '.ts'), ...filesBelow(root, folder, '.tsx')]);
+  return paths.map((path) => parse(path, readFileSync(join(root, path), 'utf8')));
 }
 
 export function filesBelow(root: string, folder: string, ending: string): string[] {

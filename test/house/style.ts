@@ -39,7 +39,7 @@ function asksForTimeOrChance(node: SyntaxNode): string | undefined {
 
 /** Only the command line talks to the terminal. */
 export function consoleViolations(source: Source): string[] {
-  const silent = /^(src\/(?!cli\/)|sim\/)/.test(source.path) && !isTest(source.path);
+  const silent = /^(src\/(?!cli\/)|sim\/|web\/)/.test(source.path) && !isTest(source.path);
   if (!silent) return [];
   return source.nodes
     .filter((node) => node.type === 'MemberExpression' && nameOf(node['object']) === 'console')
@@ -57,7 +57,7 @@ const declarations = new Set([
 
 /** Names say what a thing is: kebab-case files, and none of the words that fit everything. */
 export function nameViolations(source: Source): string[] {
-  const segments = source.path.replace(/(\.test)?\.ts$/, '').split('/');
+  const segments = source.path.replace(/(\.test|\.config)?\.tsx?$/, '').split('/');
   const file = segments
     .filter((segment) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(segment))
     .map((name) => `${source.path}: ${name} is not kebab-case`);
@@ -70,16 +70,16 @@ export function nameViolations(source: Source): string[] {
   ];
 }
 
-/** Vendors that are ordinary words too: only a literal or a name that is nothing else counts. */
-const ordinaryWords = new Set(['together', 'vertex', 'bedrock', 'fireworks', 'perplexity', 'moonshot', 'replicate', 'fal']);
-const vendorRooms = /^(src\/(providers|payments|signin|cli)|sim|test|bench)\//;
+/** Vendors that are ordinary words too: only a literal that is nothing else counts. */
+const ordinaryWords = new Set(['together', 'vertex', 'bedrock', 'fireworks', 'perplexity', 'moonshot', 'replicate', 'fal', 'runway']);
+const vendorRooms = /^(src\/(providers|payments|signin|cli)|web\/samples|sim|test|bench)\//;
 
 /** Who is bought from is data: outside the rooms that know vendors, code names none. Comments may. */
 export function vendorViolations(source: Source, vendors: ReadonlySet<string>): string[] {
   if (vendorRooms.test(source.path) || isTest(source.path)) return [];
   return source.nodes.flatMap((node) => {
     const text = writtenText(node);
-    const named = text === undefined ? undefined : vendorIn(text, vendors);
+    const named = text === undefined || (node.type === 'Identifier' && ordinaryWords.has(text)) ? undefined : vendorIn(text, vendors);
     return named === undefined ? [] : [`${at(source, node)}: names the vendor ${named}`];
   });
 }
