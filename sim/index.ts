@@ -9,6 +9,7 @@ import { Once } from './scenario.ts';
 import { sendJson } from './send.ts';
 import { images } from './images/index.ts';
 import { sendPicture } from './media/address.ts';
+import { SimSignin } from './signin/index.ts';
 import { soundAlone } from './sound/catalog.ts';
 import { sound } from './sound/index.ts';
 import { paintersAlone } from './pictures/catalog.ts';
@@ -17,6 +18,7 @@ import { vectors } from './vectors/index.ts';
 import { deskAt, videos } from './video/index.ts';
 import { videosAlone } from './video/vendors.ts';
 import { ownFormatAt, ownFormats, route, vendors } from './vendors.ts';
+import { SimWallets } from './wallets/index.ts';
 
 export type { SimRequest } from './request-log.ts';
 
@@ -30,6 +32,8 @@ export interface Sim {
   readonly url: string;
   /** The last requests that came, oldest first (`requestsKept` of them). */
   readonly requests: readonly SimRequest[];
+  /** WeChat Pay, Alipay, and the telephone that pays with them. */
+  readonly wallets: SimWallets;
   clear(): void;
   /** Ends all connections, those that hang included. */
   close(): Promise<void>;
@@ -39,8 +43,10 @@ export interface Sim {
 export async function startSim({ port = 0, host = '127.0.0.1' }: { readonly port?: number; readonly host?: string } = {}): Promise<Sim> {
   const log = new RequestLog();
   const once = new Once();
+  const signin = new SimSignin(() => Date.now());
+  const wallets = new SimWallets(() => url);
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: 0 }, (incoming, response) => {
-    answer(incoming, response, log, once).catch((error: unknown) => admit(error, response));
+    answer(incoming, response, log, once, signin, wallets).catch((error: unknown) => admit(error, response));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -48,14 +54,17 @@ export async function startSim({ port = 0, host = '127.0.0.1' }: { readonly port
   });
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url,
+    wallets,
     get requests() {
       return log.last;
     },
     clear: () => log.clear(),
     close: () =>
       new Promise((resolve) => {
+        wallets.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
@@ -69,13 +78,22 @@ function admit(error: unknown, response: ServerResponse): void {
   else sendJson(response, 500, JSON.stringify({ bug_in_simulator: error instanceof Error ? error.stack : String(error) }));
 }
 
-async function answer(incoming: IncomingMessage, response: ServerResponse, log: RequestLog, once: Once): Promise<void> {
+async function answer(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  log: RequestLog,
+  once: Once,
+  signin: SimSignin,
+  wallets: SimWallets,
+): Promise<void> {
   const body = await read(incoming);
   const url = incoming.url ?? '/';
+  if (await wallets.answer(incoming, response, body)) return;
   if (sendPicture(response, url)) return;
   const own = ownFormatAt(url);
   const to = route(url);
   note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? pictureDeskAt(url)?.vendor ?? deskAt(url)?.vendor ?? '', log);
+  if (signin.answer(incoming, response, body)) return;
   if (await pictures(incoming, response, body, once)) return;
   if (await videos(incoming, response, body, once)) return;
   if (await sound(incoming, response, body, once)) return;

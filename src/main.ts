@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { openKeyring } from './accounts/keyring.ts';
 import { keysTopic } from './accounts/keys.ts';
-import { type DoorLog, type OpenDoor, openDoor } from './api/door.ts';
+import { type DoorLog, openDoor } from './api/door.ts';
 import { endpointsOf } from './api/endpoints.ts';
 import { FileDesk } from './api/files.ts';
 import { openPages } from './api/pages.ts';
@@ -27,6 +27,8 @@ import { type TaskLimits, taskLimits } from './gateway/tasks/limits.ts';
 import { Pins } from './gateway/tasks/pins.ts';
 import { Tasks } from './gateway/tasks/tasks.ts';
 import { postControl } from './http/control.ts';
+import { type ConsoleOptions, consoleOn } from './open-console.ts';
+import { type PaymentOptions, paymentsOn } from './open-payments.ts';
 import { openServer, serverLimits } from './http/server.ts';
 import { Spools } from './http/spool.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
@@ -47,6 +49,7 @@ import { expireHourly } from './recall/expiry.ts';
 import { openResponseMemory } from './recall/responses.ts';
 import { openSignatureMemory } from './recall/signatures.ts';
 import { Health } from './routing/health.ts';
+import { expireSignIns } from './signin/expiry.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { watchChanges } from './storage/changes.ts';
 import type { Database } from './storage/database.ts';
@@ -65,13 +68,11 @@ import { recordColumns } from './usage/record.ts';
 /** What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells models that do. */
 export const serves: Serves = (vendor, kind) => speaksOf(kind, vendors.get(vendor)?.speaks ?? {});
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ConsoleOptions, PaymentOptions {
   readonly databaseUrl: string;
   readonly masterKey: Buffer;
   /** Where generated files are kept. */
   readonly media: BlobPlace;
-  /** How clients reach the gateway, without `/` at its end; undefined: as each of them does. */
-  readonly publicUrl: string | undefined;
   /** Recorded before anything is served; undefined: what the database holds is sold. */
   readonly configuration: Configuration | undefined;
   readonly host: string;
@@ -92,6 +93,8 @@ export interface Gateway {
   readonly url: string;
   readonly parts: Parts;
   readonly database: Database;
+  /** Providers of sign-ins that are configured. */
+  readonly signInMethods: readonly string[];
   /** Models whose imported price the configuration does not name. */
   readonly keptPrices: readonly string[];
   /** Stops admission, finishes what runs, settles, returns every float. */
@@ -118,7 +121,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const files = filesOn(database, blobs, sealer, options);
   const { memory, submissions, signatures } = memoriesOn(database, sealer);
   if (sole !== undefined) await submissions.release();
-  const windows = { expire: () => forgetWindows(database, systemClock.now()) };
   const till = await tillOn(database, log);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
@@ -145,37 +147,26 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     spools: new Spools(),
     signatures,
     catalog: () => snapshot,
-    access: (line) => {
-      log.text('request', accessText(line));
-      metrics.finished(line);
-      counts.finished(line);
-    },
-    failed: (line) => {
-      log.line('attempt failed', line);
-      counts.failed(line);
-    },
+    ...observed(log, metrics, counts),
   };
   const tasks = tasksOn(parts, database, sealer, log, options);
   if (sole !== undefined) await tasks.release();
-  const expiring = [
-    expireHourly([memory, submissions, signatures, files, windows, tasks]),
-    await keepMonths(database, systemClock),
-    keepHours(database, systemClock),
-    keepPricesInForce(database, systemClock),
-  ];
+  const upkeep = await upkeepOn(database, [memory, submissions, signatures, files, tasks]);
   const reporter = new Reporter({ ...parts, database, counts });
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
   const door = await openDoor(server, parts, endpoints, doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   desk.openOn(server);
+  const consoleDoor = await consoleOn(server, { database, log }, options);
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
+  const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
   const ready = () => door.open && till.admitting;
   openPages(server, { ready, metrics: () => metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
-  const loops = [changes.stop, ...expiring.map(({ stop }) => stop)].map((stop) => ({ close: stop }));
-  const rooms: readonly Closing[] = [tasks, till, reporter, ...loops, keyring, lanes, blobs, database];
+  const loops = [changes.stop, ...upkeep].map((stop) => ({ close: stop }));
+  const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, blobs, database];
   const close = async (): Promise<void> => {
-    await emptied(door, desk, server);
+    await emptied(server, [door, desk, consoleDoor]);
     for (const room of rooms) await room.close();
     sole?.release();
     log.flush();
@@ -183,15 +174,47 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   tasks.start();
   reporter.start();
-  return { url: urlOf(server.server.address()), parts, database, keptPrices: recorded?.keptPrices ?? [], close };
+  await payments.start();
+  const { signInMethods } = consoleDoor;
+  return { url: urlOf(server.server.address()), parts, database, signInMethods, keptPrices: recorded?.keptPrices ?? [], close };
+}
+
+/** What happens by itself from time to time, each as what ends it. */
+async function upkeepOn(database: Database, memories: Parameters<typeof expireHourly>[0]): Promise<readonly (() => void)[]> {
+  const windows = { expire: () => forgetWindows(database, systemClock.now()) };
+  const signIns = { expire: () => expireSignIns(database, systemClock) };
+  const kept = [
+    expireHourly([...memories, windows, signIns]),
+    await keepMonths(database, systemClock),
+    keepHours(database, systemClock),
+    keepPricesInForce(database, systemClock),
+  ];
+  return kept.map(({ stop }) => stop);
+}
+
+/** What is told of every request and every attempt. */
+const observed = (log: Log, metrics: Metrics, counts: Counts): Pick<Parts, 'access' | 'failed'> => ({
+  access: (line) => {
+    log.text('request', accessText(line));
+    metrics.finished(line);
+    counts.finished(line);
+  },
+  failed: (line) => {
+    log.line('attempt failed', line);
+    counts.failed(line);
+  },
+});
+
+interface Door {
+  drain(waitMs: number): Promise<unknown>;
 }
 
 /** Whoever takes too long is broken off: what was delivered is settled, and the vendor stops. */
-async function emptied(door: OpenDoor, desk: FileDesk, server: ReturnType<typeof openServer>): Promise<void> {
-  await Promise.all([door.drain(drainMs), desk.drain(drainMs)]);
+async function emptied(server: ReturnType<typeof openServer>, doors: readonly Door[]): Promise<void> {
+  await Promise.all(doors.map((door) => door.drain(drainMs)));
   server.server.closeAllConnections();
   await server.close();
-  await door.drain(drainMs);
+  await doors[0]?.drain(drainMs);
 }
 
 const metricsOf = (watch: StreamWatch, { stats }: LiveTill): Metrics =>

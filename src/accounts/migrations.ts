@@ -43,7 +43,6 @@ export const accountsMigrations: readonly Migration[] = [
     statements: [
       "ALTER TABLE users ADD COLUMN zone TEXT NOT NULL DEFAULT 'Asia/Shanghai'",
       "ALTER TABLE users ADD COLUMN language TEXT CHECK (language IN ('zh', 'en'))",
-      "ALTER TABLE users ADD COLUMN theme TEXT NOT NULL DEFAULT 'system' CHECK (theme IN ('system', 'light', 'dark'))",
       'ALTER TABLE users ADD COLUMN low_balance BIGINT CHECK (low_balance >= 0)',
       'ALTER TABLE users ADD COLUMN shortcuts BIGINT NOT NULL DEFAULT 1 CHECK (shortcuts IN (0, 1))',
       'ALTER TABLE users ADD COLUMN version BIGINT NOT NULL DEFAULT 1',
@@ -71,7 +70,7 @@ export const accountsMigrations: readonly Migration[] = [
       )`,
       'CREATE INDEX sessions_of_user ON sessions (user_id, id)',
       'CREATE INDEX sessions_expiring ON sessions (expires_at)',
-      // A link that signs in once. `used_at` stays, so that a second use can be told from a wrong address.
+      // A link that signs in once.
       `CREATE TABLE sign_in_links (
         hash TEXT PRIMARY KEY,
         user_id TEXT NOT NULL REFERENCES users (id),

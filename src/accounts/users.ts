@@ -10,7 +10,6 @@ export type Role = 'user' | 'operator';
 export type UserState = 'active' | 'suspended';
 
 export type Language = 'zh' | 'en';
-export type Theme = 'system' | 'light' | 'dark';
 
 /** `id` is also the id of the user's ledger account. `createdAt` is wall clock, ms. */
 export interface User {
@@ -22,7 +21,6 @@ export interface User {
   readonly zone: string;
   /** Undefined: the browser's. */
   readonly language: Language | undefined;
-  readonly theme: Theme;
   /** Below it the user is told that the balance is low; undefined: never. */
   readonly lowBalance: Nano | undefined;
   /** Whether single letters are shortcuts in the console. */
@@ -37,7 +35,6 @@ export interface UserChange {
   readonly name?: string;
   readonly zone?: string;
   readonly language?: Language | null;
-  readonly theme?: Theme;
   readonly lowBalance?: Nano | null;
   readonly shortcuts?: boolean;
 }
@@ -49,11 +46,11 @@ export interface NewUser {
   readonly at: number;
 }
 
-const columns = 'id, name, role, frozen, zone, language, theme, low_balance, shortcuts, version, created_at';
+const columns = 'id, name, role, frozen, zone, language, low_balance, shortcuts, version, created_at';
 
 /** Of a row with the columns of `users`. */
 export function userOf(row: Row): User {
-  const { language, theme, low_balance: lowBalance } = row;
+  const { language, low_balance: lowBalance } = row;
   return {
     id: String(row['id']),
     name: String(row['name']),
@@ -61,7 +58,6 @@ export function userOf(row: Row): User {
     state: row['frozen'] === 1n ? 'suspended' : 'active',
     zone: String(row['zone']),
     language: language === 'zh' || language === 'en' ? language : undefined,
-    theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     lowBalance: typeof lowBalance === 'bigint' ? lowBalance : undefined,
     shortcuts: row['shortcuts'] === 1n,
     version: Number(row['version']),
@@ -93,12 +89,11 @@ export async function listUsers(
 
 /** Undefined: there is no such user, or it has changed since `version`. */
 export function* changeUser(userId: string, version: number, change: UserChange): Script<User | undefined> {
-  const { name, zone, language, theme, lowBalance, shortcuts } = change;
+  const { name, zone, language, lowBalance, shortcuts } = change;
   const given: readonly (readonly [column: string, value: SqlValue | undefined])[] = [
     ['name', name],
     ['zone', zone],
     ['language', language],
-    ['theme', theme],
     ['low_balance', lowBalance],
     ['shortcuts', shortcuts === undefined ? undefined : Number(shortcuts)],
   ];

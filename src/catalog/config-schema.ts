@@ -179,6 +179,8 @@ export type WrittenChannel = z.output<typeof channelSchema>;
 
 export const fileSchema = members({
   settings: z.unknown().optional(),
+  payments: z.unknown().optional(),
+  signin: z.unknown().optional(),
   groups: list(z.unknown()).optional(),
   models: list(z.unknown()).optional(),
   channels: list(z.unknown()).optional(),
@@ -210,6 +212,35 @@ export const settingsSchema = members({
   usd_rate: decimal(usdRate).optional(),
   media: mediaSchema.optional(),
   video: videoSchema.optional(),
+});
+
+const address = text
+  .refine((written) => /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(written), {
+    error: expected('an address such as https://example.com'),
+  })
+  .transform((written) => written.replace(/\/+$/, ''));
+
+export const signinSchema = members({
+  sign_up: z.boolean({ error: expected('true or false') }).optional(),
+  github: members({ client_id: text, client_secret: text, base_url: address.optional(), api_url: address.optional() }).optional(),
+  wechat: members({ app_id: text, app_secret: text, base_url: address.optional(), api_url: address.optional() }).optional(),
+});
+export type WrittenSigninMembers = z.output<typeof signinSchema>;
+
+const walletKey = { private_key: text.optional(), private_key_file: text.optional(), public_key: text.optional(), public_key_file: text.optional() };
+
+export const paymentsSchema = members({
+  expiry_minutes: count(1).optional(),
+  wechat_pay: members({
+    mch_id: text.optional(),
+    app_id: text.optional(),
+    serial: text.optional(),
+    api_v3_key: text.optional(),
+    public_key_id: text.optional(),
+    base_url: text.optional(),
+    ...walletKey,
+  }).optional(),
+  alipay: members({ app_id: text.optional(), seller_id: text.optional(), gateway: text.optional(), ...walletKey }).optional(),
 });
 
 function isDate(written: string): boolean {

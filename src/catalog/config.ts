@@ -2,7 +2,18 @@ import { type Bundled, type BundledModel, defaultUsdRatePpm, loadBundled } from 
 import { readChannels } from './config-channels.ts';
 import { imageTerms } from './config-image.ts';
 import { mediaSettings } from './config-media.ts';
-import { allContents, fileSchema, groupSchema, modelSchema, priceSchema, settingsSchema, type WrittenModel } from './config-schema.ts';
+import { signinMembers } from './config-signin.ts';
+import {
+  allContents,
+  fileSchema,
+  groupSchema,
+  modelSchema,
+  paymentsSchema,
+  priceSchema,
+  settingsSchema,
+  signinSchema,
+  type WrittenModel,
+} from './config-schema.ts';
 import { type ConfigurationContext, type ConfigurationResult, dateOf, defaultGroup, usdRate, usdRateVariable } from './configuration.ts';
 import type { Path } from './problem.ts';
 import { Report } from './report.ts';
@@ -22,6 +33,8 @@ export async function readConfiguration(text: string, context: ConfigurationCont
   const file = source.value ?? {};
   report.parse(fileSchema, file, []);
   const settings = report.parse(settingsSchema, member(file, 'settings') ?? {}, ['settings']);
+  const signin = report.parse(signinSchema, member(file, 'signin') ?? {}, ['signin']);
+  const payments = report.parse(paymentsSchema, member(file, 'payments') ?? {}, ['payments']);
   const groups = readGroups(items(file, 'groups'), report);
   const written = readModels(items(file, 'models'), report);
   const rawChannels = items(file, 'channels');
@@ -49,6 +62,8 @@ export async function readConfiguration(text: string, context: ConfigurationCont
     configuration: {
       ...sold,
       media,
+      ...(payments === undefined ? {} : { payments }),
+      ...(signin === undefined ? {} : { signin: signinMembers(signin) }),
       ...(videoSeconds === undefined ? {} : { video: { ageMs: videoSeconds * 1_000 } }),
       warnings: configurationWarnings(
         sold,

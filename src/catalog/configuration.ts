@@ -11,8 +11,12 @@ export interface Configuration {
   readonly channels: readonly ChannelFacts[];
   /** What of `settings.media` is written; the rest is as usual. */
   readonly media?: MediaSettings;
+  /** What of `payments` is written; the rest comes from the environment. */
+  readonly payments?: WrittenPayments;
   /** The same of `settings.video`. */
   readonly video?: VideoSettings;
+  /** What of `signin` is written; the rest comes from the environment. */
+  readonly signin?: WrittenSignin;
   /** Nothing wrong, but worth knowing before selling. One sentence each. */
   readonly warnings: readonly string[];
 }
@@ -42,6 +46,22 @@ export interface KeptSettings {
 export interface VideoSettings {
   /** A video that is not there by then is given up. */
   readonly ageMs?: number;
+}
+
+/** Ways to sign in. Addresses without `/` at their end; absent: the provider's own. */
+export interface WrittenSignin {
+  readonly signUp?: boolean;
+  readonly github?: { readonly clientId: string; readonly clientSecret: string; readonly baseUrl?: string; readonly apiUrl?: string };
+  readonly wechat?: { readonly appId: string; readonly appSecret: string; readonly baseUrl?: string; readonly apiUrl?: string };
+}
+
+type WalletTexts = Readonly<Record<string, string | undefined>>;
+
+/** Of each wallet the members as they are written. */
+export interface WrittenPayments {
+  readonly expiry_minutes?: number | undefined;
+  readonly wechat_pay?: WalletTexts | undefined;
+  readonly alipay?: WalletTexts | undefined;
 }
 
 /** The configuration, or all that is wrong with it, in the order of lines. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simConfig } from '../../sim/catalog.ts';
 import { startSim } from '../../sim/index.ts';
+import { signinVariables } from '../../sim/signin/apps.ts';
 import { createKey } from '../accounts/keys.ts';
 import { systemClock } from '../base/clock.ts';
 import { nanoPerYuan } from '../base/money.ts';
@@ -10,9 +11,9 @@ import { readConfiguration } from '../catalog/config.ts';
 import { credit } from '../ledger/ledger.ts';
 import { type Gateway, openGateway, serves } from '../main.ts';
 import { vendors } from '../providers/index.ts';
+import { enrol } from '../signin/enrol.ts';
 import type { Env } from './installation.ts';
-import { gatewayOptions, orFail, type ServeOptions, stopOnSignal } from './serve.ts';
-import { newUser } from './user.ts';
+import { gatewayOptions, orFail, type ServeOptions, signInLink, stopOnSignal } from './serve.ts';
 
 const yuanToStart = 100n;
 /** The model of the printed example. */
@@ -25,27 +26,28 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
   const context = { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() };
   const configuration = orFail(await readConfiguration(simConfig(simulator.url), context), 'the demo');
   // An operator's database is no place for a demo's users, nor his bucket for what they make.
-  const sealed = { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined };
+  const sealed = { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined, ...signinVariables(simulator.url) };
   const leave = async (): Promise<void> => {
     await simulator.close();
     if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
   };
   let gateway: Gateway;
   try {
-    gateway = await openGateway(await gatewayOptions({ ...options, data: folder }, configuration, sealed));
+    gateway = await openGateway(await gatewayOptions({ ...options, data: folder }, { ...configuration, payments: simulator.wallets.settings }, sealed));
   } catch (error) {
     await leave();
     throw error;
   }
   stopOnSignal(gateway, leave);
   const key = await demoKey(gateway);
-  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel }));
-  else console.log(welcome(gateway.url, key));
+  const link = await signInLink(gateway, sealed);
+  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel, link }));
+  else console.log(welcome(gateway.url, key, link));
 }
 
 async function demoKey({ database }: Gateway): Promise<string> {
   const at = systemClock.now();
-  const user = await database.transact(() => newUser('demo', 'operator'));
+  const user = await database.transact(() => enrol('demo', 'operator', at));
   await credit(database, {
     id: `grant_${user.id}`,
     account: user.id,
@@ -62,7 +64,7 @@ async function demoKey({ database }: Gateway): Promise<string> {
   return made.secret;
 }
 
-function welcome(url: string, key: string): string {
+function welcome(url: string, key: string, link: string | undefined): string {
   return `
 Tollgate listens on ${url}
 The vendors behind it are simulated; nothing leaves this machine.
@@ -70,6 +72,9 @@ The vendors behind it are simulated; nothing leaves this machine.
   base URL   ${url}/v1
   API key    ${key}
   balance    ${yuanToStart}.00 yuan
+  console    ${url}/
+             sign in with the simulated providers, or once as its operator:
+             ${link ?? ''}
 
 Try it:
 

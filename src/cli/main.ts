@@ -89,15 +89,23 @@ command(key, 'disable <id>', 'stop a key, effective within one second').action(a
   (await import('./key.ts')).disable(id, options, process.env),
 );
 
+command(program, 'link', 'an address that signs a user in to the console, once')
+  .requiredOption('--user <id>')
+  .addOption(portOption)
+  .addOption(hostOption)
+  .action(async (options) => (await import('./link.ts')).link(options, process.env));
+
 command(program, 'check', 'prove the ledger: exit code 1 and the offending rows if something is wrong').action(async (options: Shared) =>
   (await import('./maintenance.ts')).check(options, process.env),
 );
 command(program, 'migrate', 'bring the schema up to date').action(async (options: Shared) =>
   (await import('./maintenance.ts')).migrateSchema(options, process.env),
 );
-command(program, 'backup <file>', 'write a consistent copy of a SQLite database').action(async (file: string, options: Shared) =>
-  (await import('./maintenance.ts')).backupTo(file, options, process.env),
-);
+command(
+  program,
+  'backup <file>',
+  'write a consistent copy of a SQLite database: all but generated files, which live for a day, and the master key',
+).action(async (file: string, options: Shared) => (await import('./maintenance.ts')).backupTo(file, options, process.env));
 
 const config = program.command('config').description('the configuration file');
 command(config, 'check <file>', 'read it and say all that is wrong').action(async (file: string, options: Shared) =>

@@ -7,7 +7,11 @@ import type { Configuration, ConfigurationResult } from '../catalog/configuratio
 import { environmentConfiguration } from '../catalog/environment.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { type Gateway, type GatewayOptions, openGateway, serves } from '../main.ts';
+import { type PaymentSettings, paymentSettings, wrongPayments } from '../payments/settings.ts';
 import { vendors } from '../providers/index.ts';
+import { linkAddress, operatorLink } from '../signin/operator-link.ts';
+import { type SigninSettings, signinSettings } from '../signin/settings.ts';
+import { isNetwork } from '../signin/site.ts';
 import { loadMasterKey } from '../storage/master-key.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { type Env, makeInstallation } from './installation.ts';
@@ -42,7 +46,18 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const gateway = await openGateway(await gatewayOptions(options, named ? configuration : undefined, env));
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices) console.error(`tollgate: ${id} keeps its imported price, which the configuration does not name`);
-  console.log(options.json === true ? JSON.stringify({ url: gateway.url }) : `tollgate listens on ${gateway.url}`);
+  const link = await signInLink(gateway, env);
+  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, link: link ?? null }));
+  else
+    console.log(
+      [`tollgate listens on ${gateway.url}`, ...(link === undefined ? [] : [`console, for the operator, once: ${link}`])].join('\n'),
+    );
+}
+
+/** The operator's way in where there is no other: an address at the console of this gateway that works once. */
+export async function signInLink(gateway: Gateway, env: Env): Promise<string | undefined> {
+  const secret = await operatorLink(gateway.database, gateway.signInMethods, systemClock.now());
+  return secret && linkAddress(publicUrl(env) ?? gateway.url, secret);
 }
 
 /** What is configured, or the demo when nothing is. */
@@ -58,6 +73,8 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     databaseUrl,
     media: mediaPlace(dataFolder, env),
     publicUrl: publicUrl(env),
+    signin: signinOf(configuration, env),
+    trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),
     configuration,
     host: options.host,
@@ -70,16 +87,40 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
   };
 }
 
+function paymentsOf(configuration: Configuration | undefined, env: Env): PaymentSettings {
+  const { expiry_minutes: minutes, ...written } = configuration?.payments ?? {};
+  const settings = paymentSettings({ ...written, expiryMs: minutes === undefined ? undefined : minutes * 60_000 }, env);
+  const wrong = wrongPayments(settings);
+  if (wrong !== undefined) throw new Failure(wrong);
+  return settings;
+}
+
 function mediaPlace(dataFolder: string, env: Env): BlobPlace {
   const place = blobPlace(env['MEDIA_URL'] || join(dataFolder, 'media'), env);
   if (place instanceof Error) throw new Failure(`MEDIA_URL ${place.message}`);
   return place;
 }
 
-function publicUrl(env: Env): string | undefined {
+export function publicUrl(env: Env): string | undefined {
   const text = env['PUBLIC_URL'] || undefined;
   if (text === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text)) return text?.replace(/\/+$/, '');
   throw new Failure(`PUBLIC_URL is how clients reach the gateway, such as https://ai.example.com, not '${text}'`);
+}
+
+function signinOf(configuration: Configuration | undefined, env: Env): SigninSettings {
+  const settings = signinSettings(configuration?.signin, env);
+  if (typeof settings === 'string') throw new Failure(settings);
+  return settings;
+}
+
+function proxiesOf(env: Env): readonly string[] {
+  const proxies = (env['TRUSTED_PROXIES'] || '')
+    .split(',')
+    .map((proxy) => proxy.trim())
+    .filter(Boolean);
+  const wrong = proxies.find((proxy) => !isNetwork(proxy));
+  if (wrong !== undefined) throw new Failure(`TRUSTED_PROXIES are addresses and networks such as 10.0.0.0/8, not '${wrong}'`);
+  return proxies;
 }
 
 function utcOffset(env: Env): number {

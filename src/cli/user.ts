@@ -1,10 +1,9 @@
-import { createUser, findUser, listUsers, type Role, type User } from '../accounts/users.ts';
+import { findUser, listUsers, type Role, type User } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
-import { createAccount } from '../ledger/scripts/account.ts';
-import type { Script } from '../storage/database.ts';
+import { enrol } from '../signin/enrol.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { Failure, print, table } from './output.ts';
 
@@ -20,20 +19,13 @@ function shown(user: User, balanceNow: Nano): { id: string; name: string; role: 
   return { id: user.id, name: user.name, role: user.role, balance: formatYuan(balanceNow) };
 }
 
-/** A user and the ledger account of the same id, in one transaction. */
-export function* newUser(name: string, role: Role): Script<User> {
-  const user = yield* createUser({ name, role, at: systemClock.now() });
-  yield* createAccount({ id: user.id, kind: 'user' });
-  return user;
-}
-
 export async function create(options: Options & { readonly name: string; readonly role: Role }, env: Env): Promise<void> {
   if (options.name.trim() === '') throw new Failure('--name is empty');
   await withDatabase(
     options,
     env,
     async (database) => {
-      const user = await database.transact(() => newUser(options.name, options.role));
+      const user = await database.transact(() => enrol(options.name, options.role, systemClock.now()));
       print(options.json === true, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
     },
     true,

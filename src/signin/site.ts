@@ -46,8 +46,10 @@ export function openSite(publicUrl: string | undefined, proxies: readonly string
   };
 }
 
-/** An address such as `10.0.0.1` or a network such as `10.0.0.0/8`; throws what it cannot read. */
-export function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+/** Whether it is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`. */
+export const isNetwork = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+
+function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   if (text.includes('/')) return ipaddr.parseCIDR(text);
   const address = ipaddr.parse(text);
   return [address, address.kind() === 'ipv4' ? 32 : 128];

@@ -4,11 +4,11 @@ import { startSession } from '../../src/accounts/sessions.ts';
 import { type Role, setUserRole } from '../../src/accounts/users.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { newUser } from '../../src/cli/user.ts';
 import { type ConsoleRooms, openConsole } from '../../src/console/door.ts';
 import type { ConsoleRow } from '../../src/console/row.ts';
 import { openServer, serverLimits } from '../../src/http/server.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
+import { enrol } from '../../src/signin/enrol.ts';
 import { csrfOf } from '../../src/signin/session-cookie.ts';
 import { openSite } from '../../src/signin/site.ts';
 import type { Database } from '../../src/storage/database.ts';
@@ -82,7 +82,7 @@ export async function signedInAs(url: string, database: Database, userId: string
 
 /** A new user of that role, signed in. */
 export async function newBrowser(url: string, database: Database, role: Role = 'user'): Promise<Browser> {
-  const user = await database.transact(() => newUser('test', 'user'));
+  const user = await database.transact(() => enrol('test', 'user', systemClock.now()));
   if (role !== 'user') await database.transact(() => setUserRole(user.id, role));
   return signedInAs(url, database, user.id);
 }

@@ -1,8 +1,8 @@
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Nano } from '../../src/base/money.ts';
-import { newUser } from '../../src/cli/user.ts';
 import { credit } from '../../src/ledger/ledger.ts';
+import { enrol } from '../../src/signin/enrol.ts';
 import type { Database } from '../../src/storage/database.ts';
 
 export interface KeyWish {
@@ -24,7 +24,7 @@ export async function newCustomer(
   amount: Nano,
   wish?: KeyWish,
 ): Promise<{ readonly userId: string; readonly key: NewTestKey }> {
-  const { id: userId } = await database.transact(() => newUser('test', 'user'));
+  const { id: userId } = await database.transact(() => enrol('test', 'user', systemClock.now()));
   const grant = { id: `grant_${userId}`, account: userId, from: 'grants', amount, code: 'grant', ref: 'test', at: systemClock.now() };
   if (amount > 0n) await credit(database, grant);
   return { userId, key: await newTestKey(database, userId, wish) };

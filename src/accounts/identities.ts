@@ -1,0 +1,81 @@
+import type { Database, Row, Script } from '../storage/database.ts';
+import { type User, userOf } from './users.ts';
+
+/** A person as a provider of sign-ins knows them. */
+export interface Person {
+  readonly provider: string;
+  /** The provider's own number, never a name that can be given to another. */
+  readonly subject: string;
+  /** What the provider called the same person before it told `subject`. */
+  readonly formerly?: string;
+  /** To be shown. */
+  readonly name: string;
+}
+
+/** One way in of a user, who has at most one with each provider. */
+export interface Identity {
+  readonly provider: string;
+  readonly name: string;
+  /** Wall clock, ms. */
+  readonly linkedAt: number;
+}
+
+/** Whose identity it is. What the provider says of the person now is written down. */
+export function* recognise({ provider, subject, formerly, name }: Person): Script<User | undefined> {
+  const [row] = yield {
+    sql: `UPDATE identities SET name = $1, subject = $2 WHERE provider = $3 AND subject =
+      (SELECT subject FROM identities WHERE provider = $3 AND subject IN ($2, $4) ORDER BY CASE subject WHEN $2 THEN 0 ELSE 1 END LIMIT 1) RETURNING user_id`,
+    params: [name, subject, provider, formerly ?? subject],
+  };
+  if (row === undefined) return undefined;
+  const [user] = yield { sql: 'SELECT * FROM users WHERE id = $1', params: [row['user_id'] ?? ''] };
+  return user && userOf(user);
+}
+
+/**
+ * `taken`: somebody else signs in with it, or did so this very moment. `other`: the user has another one with this provider. To try the same
+ * again does no harm.
+ */
+export function* linkIdentity(userId: string, person: Person, at: number): Script<'linked' | 'taken' | 'other'> {
+  const known = yield* recognise(person);
+  if (known !== undefined) return known.id === userId ? 'linked' : 'taken';
+  const { provider, subject, name } = person;
+  const made = yield {
+    sql: 'INSERT INTO identities (provider, subject, user_id, name, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING user_id',
+    params: [provider, subject, userId, name, at],
+  };
+  if (made.length > 0) return 'linked';
+  const own = yield { sql: 'SELECT provider FROM identities WHERE user_id = $1 AND provider = $2', params: [userId, provider] };
+  return own.length > 0 ? 'other' : 'taken';
+}
+
+/** The last one stays: `last`. `absent`: there is none with this provider. */
+export function* unlinkIdentity(userId: string, provider: string): Script<'unlinked' | 'last' | 'absent'> {
+  // Two at once, each for the other's sake, would leave none: the user's row makes them wait for each other.
+  yield { sql: 'UPDATE users SET frozen = frozen WHERE id = $1', params: [userId] };
+  const all = (yield { sql: 'SELECT provider FROM identities WHERE user_id = $1', params: [userId] }).map((row) => row['provider']);
+  if (!all.includes(provider)) return 'absent';
+  if (all.length === 1) return 'last';
+  yield { sql: 'DELETE FROM identities WHERE user_id = $1 AND provider = $2', params: [userId, provider] };
+  return 'unlinked';
+}
+
+/** In the order in which they were linked. */
+export async function listIdentities(database: Database, userId: string): Promise<readonly Identity[]> {
+  const sql = 'SELECT provider, name, created_at FROM identities WHERE user_id = $1 ORDER BY created_at, provider';
+  return (await database.query(sql, [userId])).map(identityOf);
+}
+
+const identityOf = (row: Row): Identity => ({
+  provider: String(row['provider']),
+  name: String(row['name']),
+  linkedAt: Number(row['created_at']),
+});
+
+/** Whether some operator who is not suspended can sign in with one of these providers. */
+export async function operatorCanSignIn(database: Database, providers: readonly string[]): Promise<boolean> {
+  if (providers.length === 0) return false;
+  const places = providers.map((_, i) => `$${i + 1}`).join(', ');
+  const sql = `SELECT provider FROM identities JOIN users ON users.id = user_id WHERE role = 'operator' AND frozen = 0 AND provider IN (${places}) LIMIT 1`;
+  return (await database.query(sql, providers)).length > 0;
+}

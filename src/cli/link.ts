@@ -1,0 +1,26 @@
+import { systemClock } from '../base/clock.ts';
+import { issueLink, linkAddress } from '../signin/operator-link.ts';
+import { type Env, withDatabase } from './installation.ts';
+import { Failure, print } from './output.ts';
+import { defaultPort, publicUrl } from './serve.ts';
+
+interface Options {
+  readonly user: string;
+  readonly host: string;
+  readonly port?: number;
+  readonly data?: string;
+  readonly json?: true;
+}
+
+/** A link that signs a user in once, at the console of the gateway that runs here. */
+export async function link(options: Options, env: Env): Promise<void> {
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const baseUrl = publicUrl(env) ?? `http://${host}:${options.port ?? defaultPort}`;
+  await withDatabase(options, env, async (database) => {
+    const made = await database.transact(() => issueLink(options.user, systemClock.now()));
+    if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    const url = linkAddress(baseUrl, made.secret);
+    const until = new Date(made.expiresAt).toISOString();
+    print(options.json === true, { url, user: options.user, expires_at: until }, [url, `(it works once, until ${until})`]);
+  });
+}

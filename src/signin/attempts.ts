@@ -1,0 +1,62 @@
+import { createHash, createHmac } from 'node:crypto';
+import { hashOf } from '../accounts/keys.ts';
+import { randomText } from '../base/id.ts';
+import type { Database } from '../storage/database.ts';
+
+/** As long as providers keep their codes. */
+export const attemptLifeMs = 10 * 60_000;
+const secretPattern = /^[A-Za-z0-9]{43}$/;
+const secretCharacters = 43;
+
+/** One sign-in that is on its way to a provider and back. */
+export interface Attempt {
+  readonly provider: string;
+  /** A path of ours, checked. */
+  readonly next: string;
+  /** Who is linking; undefined: somebody is signing in. */
+  readonly userId: string | undefined;
+}
+
+/**
+ * What the browser keeps for as long as it signs in. Who comes back with a state must be the browser that was given it: nobody is
+ * signed in as somebody who sent him a link.
+ */
+export function browserSecret(kept: string | undefined): string {
+  return kept !== undefined && secretPattern.test(kept) ? kept : randomText(secretCharacters);
+}
+
+/** PKCE without anything to be stored: what proves who began follows from what the browser keeps. */
+export function verifierOf(browser: string, state: string): string {
+  return createHmac('sha256', browser).update(`tollgate/pkce/${state}`).digest('base64url');
+}
+
+export function challengeOf(verifier: string): string {
+  return createHash('sha256').update(verifier).digest('base64url');
+}
+
+/** Remembers the attempt of this browser, and gives its state. The database has hashes of both. */
+export async function beginAttempt(
+  database: Database,
+  { provider, next, userId }: Attempt,
+  { browser, at }: { readonly browser: string; readonly at: number },
+): Promise<string> {
+  const state = randomText(secretCharacters);
+  await database.query(
+    'INSERT INTO sign_in_attempts (state, browser, provider, next, user_id, expires_at) VALUES ($1, $2, $3, $4, $5, $6)',
+    [hashOf(state), hashOf(browser), provider, next, userId ?? null, at + attemptLifeMs],
+  );
+  return state;
+}
+
+/** The attempt, which nobody can take a second time; `mismatch`: it is another browser's or provider's, was taken or was never made. */
+export async function takeAttempt(
+  database: Database,
+  { provider, state, browser, at }: { readonly provider: string; readonly state: string; readonly browser: string; readonly at: number },
+): Promise<Attempt | 'mismatch' | 'expired'> {
+  const sql = `DELETE FROM sign_in_attempts WHERE state = $1 AND browser = $2 AND provider = $3 RETURNING next, user_id, expires_at`;
+  const [row] = await database.query(sql, [hashOf(state), hashOf(browser), provider]);
+  if (row === undefined) return 'mismatch';
+  if (Number(row['expires_at']) <= at) return 'expired';
+  const { user_id: userId } = row;
+  return { provider, next: String(row['next']), userId: typeof userId === 'string' ? userId : undefined };
+}

@@ -1,0 +1,156 @@
+import { writeAudit } from '../accounts/audit.ts';
+import { linkIdentity, type Person, recognise } from '../accounts/identities.ts';
+import { useLink } from '../accounts/links.ts';
+import { endSessionOf, type SignedIn, startSession } from '../accounts/sessions.ts';
+import type { User } from '../accounts/users.ts';
+import type { Database, Script } from '../storage/database.ts';
+import { beginAttempt, challengeOf, takeAttempt, verifierOf } from './attempts.ts';
+import { enrol } from './enrol.ts';
+import { github } from './github.ts';
+import type { Provider } from './provider.ts';
+import type { SigninSettings } from './settings.ts';
+import { wechat } from './wechat.ts';
+
+/** Why nobody is signed in, or nothing is linked, now. */
+export type SigninFailure =
+  | 'denied'
+  | 'expired'
+  | 'state_mismatch'
+  | 'refused'
+  | 'unavailable'
+  | 'suspended'
+  | 'sign_up_closed'
+  | 'identity_taken'
+  | 'identity_exists';
+
+/** The browser that signs in. `at`: wall clock, ms. */
+export interface Visitor {
+  readonly browser: string;
+  readonly ip: string;
+  readonly at: number;
+  /** The session that it had until now: a new sign-in ends it. */
+  readonly former: string | undefined;
+}
+
+export type Outcome =
+  | { readonly done: 'signed in'; readonly secret: string; readonly next: string }
+  | { readonly done: 'linked'; readonly next: string }
+  | { readonly done: 'failed'; readonly why: SigninFailure; readonly linking: boolean; readonly next: string };
+
+export interface SigninRooms {
+  readonly database: Database;
+  readonly settings: SigninSettings;
+  /** A provider that did not do what it should: for the operator. */
+  readonly trouble: (provider: string, why: string) => void;
+}
+
+/** What came back with the browser. */
+export interface CameBack {
+  readonly state: string;
+  /** Undefined: the person said no. */
+  readonly code: string | undefined;
+  /** The secret that this browser was given when it left. */
+  readonly kept: string;
+  readonly redirectUri: string;
+  /** Who is signed in here now. */
+  readonly signedIn: SignedIn | undefined;
+}
+
+/** The ways in. */
+export class Signin {
+  readonly #rooms: SigninRooms;
+  readonly #providers: ReadonlyMap<string, Provider>;
+
+  constructor(rooms: SigninRooms) {
+    this.#rooms = rooms;
+    const { github: hub, wechat: chat } = rooms.settings;
+    const providers = [...(chat === undefined ? [] : [wechat(chat)]), ...(hub === undefined ? [] : [github(hub)])];
+    this.#providers = new Map(providers.map((provider) => [provider.name, provider]));
+  }
+
+  /** Those that are configured. */
+  get methods(): readonly Provider['name'][] {
+    return [...this.#providers.values()].map(({ name }) => name);
+  }
+
+  /** The provider's address, to which the browser is to go. Undefined: it is not offered. `userId`: who is linking. */
+  async begin(
+    name: string,
+    { next, userId, kept, redirectUri, at }: { next: string; userId?: string; kept: string; redirectUri: string; at: number },
+  ): Promise<string | undefined> {
+    const provider = this.#providers.get(name);
+    if (provider === undefined) return undefined;
+    const state = await beginAttempt(this.#rooms.database, { provider: name, next, userId }, { browser: kept, at });
+    return provider.address({ state, challenge: challengeOf(verifierOf(kept, state)), redirectUri });
+  }
+
+  async finish(name: string, { state, code, kept, redirectUri, signedIn }: CameBack, visitor: Visitor): Promise<Outcome> {
+    const { database, trouble } = this.#rooms;
+    const attempt = await takeAttempt(database, { provider: name, state, browser: kept, at: visitor.at });
+    if (typeof attempt === 'string')
+      return { done: 'failed', why: attempt === 'expired' ? 'expired' : 'state_mismatch', linking: false, next: '/' };
+    const { next, userId } = attempt;
+    const failed = (why: SigninFailure): Outcome => ({ done: 'failed', why, linking: userId !== undefined, next });
+    const provider = this.#providers.get(name);
+    if (code === undefined || provider === undefined) return failed('denied');
+    // Whoever began to link has left, or somebody else has come: it would be linked to the wrong one.
+    if (userId !== undefined && signedIn?.user.id !== userId) return failed('state_mismatch');
+    const person = await provider.person({ code, verifier: verifierOf(kept, state), redirectUri });
+    if ('fault' in person) {
+      trouble(name, person.why);
+      return failed(person.fault === 'refused' ? 'refused' : 'unavailable');
+    }
+    if (userId === undefined) return this.#enter(person, visitor, next);
+    const linked = await database.transact(() => link(userId, person, visitor));
+    return linked === 'linked' ? { done: 'linked', next } : failed(linked === 'taken' ? 'identity_taken' : 'identity_exists');
+  }
+
+  /** Signs in whoever has an unused link. Undefined: it was used, is over or never was. */
+  async byLink(link: string, visitor: Visitor): Promise<string | 'suspended' | undefined> {
+    return this.#rooms.database.transact(function* () {
+      const user = yield* useLink(link, visitor.at);
+      return user && (yield* admit(user, 'link', visitor));
+    });
+  }
+
+  async #enter(person: Person, visitor: Visitor, next: string): Promise<Outcome> {
+    const { database, settings } = this.#rooms;
+    const enter = (): Promise<string | 'suspended' | undefined> =>
+      database.transact(function* () {
+        const user = (yield* recognise(person)) ?? (settings.signUp ? yield* newcomer(person, visitor) : undefined);
+        return user && (yield* admit(user, person.provider, visitor));
+      });
+    const secret = await enter().catch((error: unknown) => {
+      // The same newcomer in two windows: the other one was first, and is known by now.
+      if (error instanceof KnownMeanwhile) return enter();
+      throw error;
+    });
+    const failed = (why: SigninFailure): Outcome => ({ done: 'failed', why, linking: false, next });
+    if (secret === undefined) return failed('sign_up_closed');
+    return secret === 'suspended' ? failed('suspended') : { done: 'signed in', secret, next };
+  }
+}
+
+class KnownMeanwhile extends Error {}
+
+function* newcomer(person: Person, { at, ip }: Visitor): Script<User> {
+  const user = yield* enrol(person.name, 'user', at);
+  if ((yield* linkIdentity(user.id, person, at)) !== 'linked') throw new KnownMeanwhile();
+  const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
+  yield* writeAudit(at, { ...by, action: 'user.sign_up', target: user.id, after: { provider: person.provider, name: person.name } });
+  return user;
+}
+
+function* link(userId: string, person: Person, { at, ip }: Visitor): ReturnType<typeof linkIdentity> {
+  const linked = yield* linkIdentity(userId, person, at);
+  const by = { actorKind: 'user', actor: userId, account: userId, ip } as const;
+  if (linked === 'linked') yield* writeAudit(at, { ...by, action: 'identity.link', target: person.provider, after: { name: person.name } });
+  return linked;
+}
+
+/** A new session, never one that was there before: nobody can have planted it. Its secret. */
+function* admit(user: User, way: string, { browser, ip, at, former }: Visitor): Script<string | 'suspended'> {
+  if (user.state === 'suspended') return 'suspended';
+  if (former !== undefined) yield* endSessionOf(former);
+  return (yield* startSession({ userId: user.id, way, browser, ip, at })).secret;
+}
