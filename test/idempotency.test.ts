@@ -74,7 +74,9 @@ forEachDatabase((name, _openFresh, fresh) => {
     async (want, { limits, ...asked }: Record<string, unknown>, at, code) => {
       const vendor = await startVendor();
       const { url: databaseUrl } = await fresh();
-      const configuration = oneModel(vendor.url).replace('price_multiplier: 1.0', (text) => (limits ? `${text}, limits: ${limits}` : text));
+      const configuration = oneModel(vendor.url).replace('price_multiplier: 1.0', (text) =>
+        typeof limits === 'string' ? `${text}, limits: ${limits}` : text,
+      );
       const running = await startRunning({ databaseUrl, configuration, yuan: want.startsWith('money') ? '0.001' : '100' });
       const { messages, ...rest } = hello;
       const body = 'input' in asked ? { model: rest.model, max_output_tokens: 50, ...asked } : { ...rest, messages, ...asked };
