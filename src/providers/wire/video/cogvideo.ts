@@ -1,23 +1,9 @@
 import type { Ask } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { listOf, objectOf } from '../json.ts';
+import { type JsonObject, listOf, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { imageAs, type VideoRange } from './fit.ts';
-import {
-  acceptedIn,
-  failureOf,
-  finishedAt,
-  fitting,
-  get,
-  isFaulty,
-  objectIn,
-  postJson,
-  stateOf,
-  type States,
-  submittedAs,
-  taskFault,
-  underWay,
-} from './task.ts';
+import { acceptedIn, fitting, get, objectIn, postJson, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
 
 const cogvideo: VideoRange = {
   models: /./,
@@ -60,6 +46,13 @@ function submit(call: VideoCall): Ask {
 
 const states: States = { queued: [], running: ['PROCESSING'], completed: ['SUCCESS'], failed: ['FAIL'] };
 
+const told = ({ task_status: word, error, video_result: made }: JsonObject): Told => ({
+  word,
+  code: objectOf(error)?.['code'],
+  message: objectOf(error)?.['message'],
+  url: objectOf(listOf(made)[0])?.['url'],
+});
+
 export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   return {
     misfit(call) {
@@ -70,19 +63,9 @@ export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     },
     variants: (call) => [made(call).resolution],
     submit,
-    submitted(reply) {
-      const body = acceptedIn(reply, faults);
-      return isFaulty(body) ? body : submittedAs(body['id']);
-    },
+    submitted: (reply) => submittedIn(acceptedIn(reply, faults), 'id'),
     poll: ({ upstreamId }) => get(`/async-result/${encodeURIComponent(upstreamId)}`),
-    polled(reply) {
-      const body = objectIn(reply);
-      if (isFaulty(body)) return body;
-      const state = stateOf(body['task_status'], states);
-      const error = objectOf(body['error']);
-      if (state === 'failed') return failureOf(error?.['code'], error?.['message'], faults);
-      return state === 'completed' ? finishedAt(objectOf(listOf(body['video_result'])[0])?.['url']) : underWay(state);
-    },
+    polled: (reply) => standing(objectIn(reply), states, faults, told),
     fault: taskFault(faults),
   };
 }

@@ -1,6 +1,6 @@
 import type { Ask } from '../../adapter.ts';
 import type { AcceptedTask, TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
-import { objectOf } from '../json.ts';
+import { type JsonObject, objectOf } from '../json.ts';
 import { faultWithin } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
@@ -8,16 +8,18 @@ import {
   acceptedIn,
   addressOf,
   failureOf,
-  finishedAt,
   fitting,
   get,
   isFaulty,
   objectIn,
   postJson,
+  standing,
   stateOf,
   type States,
   submittedAs,
+  submittedIn,
   taskFault,
+  type Told,
   underWay,
 } from './task.ts';
 
@@ -97,6 +99,12 @@ const states: States = {
 /** What the first version has made is a file with an id, and its address is asked for with that. */
 const fileAsk = (id: string): Ask => get(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
 
+function toldSecond(body: JsonObject): Told {
+  const { status: word, error, content } = objectOf(body['task']) ?? {};
+  const { code, message } = objectOf(error) ?? {};
+  return { word, code: code ?? word, message, url: objectOf(content)?.['url'] };
+}
+
 export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   const polledFirst: TaskAdapter['polled'] = (reply) => {
     const body = objectIn(reply);
@@ -113,15 +121,7 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
     return 'message' in file ? file : { state, file: { kind: 'asked', ask: fileAsk(file.upstreamId) } };
   };
 
-  const polledSecond: TaskAdapter['polled'] = (reply) => {
-    const body = acceptedIn(reply, faults);
-    if (isFaulty(body)) return body;
-    const task = objectOf(body['task']) ?? {};
-    const state = stateOf(task['status'], states);
-    const error = objectOf(task['error']);
-    if (state === 'failed') return failureOf(error?.['code'] ?? task['status'], error?.['message'], faults);
-    return state === 'completed' ? finishedAt(objectOf(task['content'])?.['url']) : underWay(state);
-  };
+  const polledSecond: TaskAdapter['polled'] = (reply) => standing(acceptedIn(reply, faults), states, faults, toldSecond);
 
   return {
     misfit,
@@ -130,10 +130,7 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
       return [`${resolution}/${seconds}`, resolution];
     },
     submit,
-    submitted(reply) {
-      const body = acceptedIn(reply, faults);
-      return isFaulty(body) ? body : submittedAs(body['task_id']);
-    },
+    submitted: (reply) => submittedIn(acceptedIn(reply, faults), 'task_id'),
     poll({ upstreamId, upstreamModel }: AcceptedTask) {
       const id = encodeURIComponent(upstreamId);
       return get(isSecond(upstreamModel) ? `/../v2/query/video_generation/${id}` : `/query/video_generation?task_id=${id}`);

@@ -5,21 +5,7 @@ import { type JsonObject, objectOf } from '../json.ts';
 import { faultWithin, protocolFault } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import type { VideoRange } from './fit.ts';
-import {
-  dataParts,
-  failed,
-  failureOf,
-  finishedAt,
-  fitting,
-  isFaulty,
-  objectIn,
-  postJson,
-  stateOf,
-  type States,
-  submittedAs,
-  taskFault,
-  underWay,
-} from './task.ts';
+import { dataParts, failed, fitting, isFaulty, objectIn, postJson, standing, type States, submittedIn, taskFault } from './task.ts';
 
 /** volcengine.com/docs/85621/1544774, error codes, 2026-08. */
 const faults: readonly FaultRule[] = [
@@ -87,10 +73,8 @@ const states: States = { queued: ['in_queue'], running: ['generating'], complete
 function polled(reply: Buffer): Progress | Fault {
   const data = dataIn(reply);
   // What it has made and does not show is told by code alone.
-  if (isFaulty(data)) return data.kind === 'content_policy' ? failed(data) : data;
-  const state = stateOf(data['status'], states);
-  if (state === 'failed') return failureOf(data['status'], '', faults);
-  return state === 'completed' ? finishedAt(data['video_url']) : underWay(state);
+  if (isFaulty(data) && data.kind === 'content_policy') return failed(data);
+  return standing(data, states, faults, ({ status: word, video_url: url }) => ({ word, code: word, message: '', url }));
 }
 
 export const jimengVideo: TaskAdapter = {
@@ -98,10 +82,7 @@ export const jimengVideo: TaskAdapter = {
   variants: (call) => [made(call).resolution],
   needsBytes: () => true,
   submit,
-  submitted(reply) {
-    const data = dataIn(reply);
-    return isFaulty(data) ? data : submittedAs(data['task_id']);
-  },
+  submitted: (reply) => submittedIn(dataIn(reply), 'task_id'),
   poll: ({ upstreamId, upstreamModel }) => postJson(at('CVSync2AsyncGetResult'), { req_key: upstreamModel, task_id: upstreamId }),
   polled,
   fault: taskFault(faults),

@@ -5,21 +5,7 @@ import { type JsonObject, listOf, objectOf } from '../json.ts';
 import { faultWithin } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import {
-  dataParts,
-  failureOf,
-  finishedAt,
-  fitting,
-  get,
-  isFaulty,
-  objectIn,
-  postJson,
-  stateOf,
-  type States,
-  submittedAs,
-  taskFault,
-  underWay,
-} from './task.ts';
+import { dataParts, fitting, get, isFaulty, objectIn, postJson, standing, type States, submittedAs, taskFault } from './task.ts';
 
 /** app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08. */
 const faults: readonly FaultRule[] = [
@@ -100,12 +86,12 @@ function dataIn(reply: Buffer): JsonObject | Fault {
 const states: States = { queued: ['submitted'], running: ['processing'], completed: ['succeed'], failed: ['failed'] };
 
 function polled(reply: Buffer): Progress | Fault {
-  const data = dataIn(reply);
-  if (isFaulty(data)) return data;
-  const state = stateOf(data['task_status'], states);
-  if (state === 'failed') return failureOf(undefined, data['task_status_msg'], faults);
-  if (state !== 'completed') return underWay(state);
-  return finishedAt(objectOf(listOf(objectOf(data['task_result'])?.['videos'])[0])?.['url']);
+  return standing(dataIn(reply), states, faults, ({ task_status: word, task_status_msg: message, task_result: result }) => ({
+    word,
+    code: undefined,
+    message,
+    url: objectOf(listOf(objectOf(result)?.['videos'])[0])?.['url'],
+  }));
 }
 
 /** A task is asked for where it was submitted: its id is written behind the name of that place. */

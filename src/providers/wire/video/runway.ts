@@ -1,24 +1,9 @@
 import type { Ask } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { listOf, numberOf } from '../json.ts';
+import { type JsonObject, listOf, numberOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import {
-  acceptedIn,
-  failureOf,
-  finishedAt,
-  fitting,
-  get,
-  isFaulty,
-  objectIn,
-  postJson,
-  remove,
-  stateOf,
-  type States,
-  submittedAs,
-  taskFault,
-  underWay,
-} from './task.ts';
+import { acceptedIn, fitting, get, objectIn, postJson, remove, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
 
 /** docs.dev.runwayml.com/errors, 2026-08: `{error: "…"}`, and no codes. */
 const faults: readonly FaultRule[] = [
@@ -90,23 +75,21 @@ const states: States = {
 
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string => `/v1/tasks/${encodeURIComponent(upstreamId)}`;
 
+const told = ({ status: word, failureCode, failure, output, progress }: JsonObject): Told => ({
+  word,
+  code: failureCode ?? word,
+  message: failure,
+  url: listOf(output)[0],
+  percent: (numberOf(progress) ?? 0) * 100,
+});
+
 export const runwayVideo: TaskAdapter = {
   misfit,
   variants: (call) => [made(call).resolution],
   submit,
-  submitted(reply) {
-    const body = acceptedIn(reply, faults);
-    return isFaulty(body) ? body : submittedAs(body['id']);
-  },
+  submitted: (reply) => submittedIn(acceptedIn(reply, faults), 'id'),
   poll: (task) => get(taskPath(task), version),
-  polled(reply) {
-    const body = objectIn(reply);
-    if (isFaulty(body)) return body;
-    const state = stateOf(body['status'], states);
-    if (state === 'failed') return failureOf(body['failureCode'] ?? body['status'], body['failure'], faults);
-    if (state === 'completed') return finishedAt(listOf(body['output'])[0]);
-    return underWay(state, (numberOf(body['progress']) ?? 0) * 100);
-  },
+  polled: (reply) => standing(objectIn(reply), states, faults, told),
   cancel: (task) => remove(taskPath(task), version),
   fault: taskFault(faults),
 };

@@ -1,26 +1,10 @@
-import type { Fault } from '../../../base/fault.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { Ask } from '../../adapter.ts';
-import type { Progress, TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
-import { countOf, objectOf } from '../json.ts';
+import type { TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
+import { countOf, type JsonObject, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, type VideoRange } from './fit.ts';
-import {
-  acceptedIn,
-  failureOf,
-  finishedAt,
-  fitting,
-  get,
-  isFaulty,
-  objectIn,
-  postJson,
-  remove,
-  stateOf,
-  type States,
-  submittedAs,
-  taskFault,
-  underWay,
-} from './task.ts';
+import { acceptedIn, fitting, get, objectIn, postJson, remove, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
 
 const endpoint: VideoRange = {
   models: /./,
@@ -80,6 +64,13 @@ const states: States = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/contents/generations/tasks/${encodeURIComponent(upstreamId)}`;
 
+function told({ status: word, error, content, usage }: JsonObject): Told {
+  const { code, message } = objectOf(error) ?? {};
+  const output = countOf(objectOf(usage)?.['completion_tokens']);
+  const quantities = output === undefined ? undefined : { output };
+  return { word, code: code ?? word, message, url: objectOf(content)?.['video_url'], quantities };
+}
+
 export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   return {
     misfit(call) {
@@ -93,21 +84,9 @@ export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[
     },
     worst,
     submit,
-    submitted(reply) {
-      const body = acceptedIn(reply, faults);
-      return isFaulty(body) ? body : submittedAs(body['id']);
-    },
+    submitted: (reply) => submittedIn(acceptedIn(reply, faults), 'id'),
     poll: (task) => get(taskPath(task)),
-    polled(reply): Progress | Fault {
-      const body = objectIn(reply);
-      if (isFaulty(body)) return body;
-      const state = stateOf(body['status'], states);
-      const error = objectOf(body['error']);
-      if (state === 'failed') return failureOf(error?.['code'] ?? body['status'], error?.['message'], faults);
-      if (state !== 'completed') return underWay(state);
-      const tokens = countOf(objectOf(body['usage'])?.['completion_tokens']);
-      return finishedAt(objectOf(body['content'])?.['video_url'], tokens === undefined ? undefined : { output: tokens });
-    },
+    polled: (reply) => standing(objectIn(reply), states, faults, told),
     // Takes back what is queued; what runs goes on, and the vendor says so.
     cancel: (task) => remove(taskPath(task)),
     fault: taskFault(faults),

@@ -70,6 +70,10 @@ export function submittedAs(id: unknown, written: (id: string) => string = (one)
   return { upstreamId: written(text) };
 }
 
+/** The same of an answer, which says it in this member. */
+export const submittedIn = (body: JsonObject | Fault, member: string): Submitted | Fault =>
+  isFaulty(body) ? body : submittedAs(body[member]);
+
 /** How a vendor calls the states of its tasks. What is in no list is `unknown`, and asked again. */
 export interface States {
   readonly queued: readonly string[];
@@ -83,6 +87,30 @@ export function stateOf(said: unknown, states: States): Progress['state'] {
   if (word === undefined) return 'unknown';
   for (const state of ['queued', 'running', 'completed', 'failed'] as const) if (states[state].includes(word)) return state;
   return 'unknown';
+}
+
+/** What a vendor tells of a task, wherever it says it: the word for its state, why it failed, where its video is. */
+export interface Told {
+  readonly word: unknown;
+  readonly code: unknown;
+  readonly message: unknown;
+  readonly url: unknown;
+  readonly percent?: unknown;
+  readonly quantities?: Quantities | undefined;
+}
+
+/** How a task stands, by a reply that tells all of it. */
+export function standing(
+  body: JsonObject | Fault,
+  states: States,
+  faults: readonly FaultRule[],
+  tell: (body: JsonObject) => Told,
+): Progress | Fault {
+  if (isFaulty(body)) return body;
+  const { word, code, message, url, percent, quantities } = tell(body);
+  const state = stateOf(word, states);
+  if (state === 'failed') return failureOf(code, message, faults);
+  return state === 'completed' ? finishedAt(url, quantities) : underWay(state, percent);
 }
 
 /** Under way, with the percentage where the vendor tells one. */

@@ -1,23 +1,9 @@
 import type { Ask } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { listOf, objectOf } from '../json.ts';
+import { type JsonObject, listOf, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import {
-  acceptedIn,
-  failureOf,
-  finishedAt,
-  fitting,
-  get,
-  isFaulty,
-  objectIn,
-  postJson,
-  stateOf,
-  type States,
-  submittedAs,
-  taskFault,
-  underWay,
-} from './task.ts';
+import { acceptedIn, fitting, get, objectIn, postJson, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
 
 /** platform.vidu.com/docs, error codes, 2026-08: a word in `reason` or `err_code`. */
 const faults: readonly FaultRule[] = [
@@ -85,22 +71,20 @@ function fault(...[status, headers, reply]: Parameters<TaskAdapter['fault']>): R
   return taskFault(faults)(status, headers, reply.replace(/"reason"\s*:/, '"type":'));
 }
 
+const told = ({ state: word, err_code: code, creations }: JsonObject): Told => ({
+  word,
+  code: code || undefined,
+  message: code,
+  url: objectOf(listOf(creations)[0])?.['url'],
+});
+
 export const viduVideo: TaskAdapter = {
   misfit,
   variants: (call) => [made(call).resolution],
   submit,
-  submitted(reply) {
-    const body = acceptedIn(reply, faults);
-    return isFaulty(body) ? body : submittedAs(body['task_id']);
-  },
+  submitted: (reply) => submittedIn(acceptedIn(reply, faults), 'task_id'),
   poll: (task) => get(`${taskPath(task)}/creations`),
-  polled(reply) {
-    const body = objectIn(reply);
-    if (isFaulty(body)) return body;
-    const state = stateOf(body['state'], states);
-    if (state === 'failed') return failureOf(body['err_code'] || undefined, body['err_code'], faults);
-    return state === 'completed' ? finishedAt(objectOf(listOf(body['creations'])[0])?.['url']) : underWay(state);
-  },
+  polled: (reply) => standing(objectIn(reply), states, faults, told),
   cancel: (task) => postJson(`${taskPath(task)}/cancel`, { id: task.upstreamId }),
   fault,
 };

@@ -1,22 +1,10 @@
+import type { Fault } from '../../../base/fault.ts';
 import type { Ask } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { objectOf } from '../json.ts';
+import { type JsonObject, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import {
-  failureOf,
-  finishedAt,
-  fitting,
-  get,
-  isFaulty,
-  objectIn,
-  postJson,
-  stateOf,
-  type States,
-  submittedAs,
-  taskFault,
-  underWay,
-} from './task.ts';
+import { fitting, get, isFaulty, objectIn, postJson, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
 
 const wan: VideoRange = {
   models: /./,
@@ -93,25 +81,22 @@ const states: States = {
 
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string => `/../../api/v1/tasks/${encodeURIComponent(upstreamId)}`;
 
+function outputIn(reply: Buffer): JsonObject | Fault {
+  const body = objectIn(reply);
+  return isFaulty(body) ? body : (objectOf(body['output']) ?? {});
+}
+
+const told = ({ task_status: word, code, message, video_url: url }: JsonObject): Told => ({ word, code: code ?? word, message, url });
+
 /** Of the vendor's own interface, which lies beside the one for chat. */
 export function wanVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   return {
     misfit,
     variants: (call) => [made(call).resolution],
     submit,
-    submitted(reply) {
-      const body = objectIn(reply);
-      return isFaulty(body) ? body : submittedAs(objectOf(body['output'])?.['task_id']);
-    },
+    submitted: (reply) => submittedIn(outputIn(reply), 'task_id'),
     poll: (task) => get(taskPath(task)),
-    polled(reply) {
-      const body = objectIn(reply);
-      if (isFaulty(body)) return body;
-      const output = objectOf(body['output']) ?? {};
-      const state = stateOf(output['task_status'], states);
-      if (state === 'failed') return failureOf(output['code'] ?? output['task_status'], output['message'], faults);
-      return state === 'completed' ? finishedAt(output['video_url']) : underWay(state);
-    },
+    polled: (reply) => standing(outputIn(reply), states, faults, told),
     // Taken back while it waits; refused once it runs.
     cancel: (task) => postJson(`${taskPath(task)}/cancel`, {}),
     fault: taskFault(faults),

@@ -1,24 +1,22 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { Ask } from '../../adapter.ts';
 import type { Progress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { objectOf } from '../json.ts';
+import { type JsonObject, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   acceptedIn,
   failed,
-  failureOf,
-  finishedAt,
   fitting,
   get,
   isFaulty,
   objectIn,
   postJson,
-  stateOf,
+  standing,
   type States,
-  submittedAs,
+  submittedIn,
   taskFault,
-  underWay,
+  type Told,
 } from './task.ts';
 
 const imagine: VideoRange = {
@@ -53,6 +51,13 @@ function submit(call: VideoCall): Ask {
   });
 }
 
+function told({ status, error, video, progress }: JsonObject): Told {
+  const { code, message } = objectOf(error) ?? {};
+  // Waiting is told with a percentage that moves (recorded): a task at 1 % is being made.
+  const word = status === 'pending' && progress !== 0 ? 'processing' : status;
+  return { word, code: code ?? status, message: message ?? error, url: objectOf(video)?.['url'], percent: progress };
+}
+
 export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   return {
     misfit,
@@ -60,23 +65,13 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     // Pictures that go in are sold one by one.
     worst: ({ wish }) => (wish.images.length > 0 ? { image: wish.images.length } : {}),
     submit,
-    submitted(reply) {
-      const body = acceptedIn(reply, faults);
-      return isFaulty(body) ? body : submittedAs(body['request_id']);
-    },
+    submitted: (reply) => submittedIn(acceptedIn(reply, faults), 'request_id'),
     poll: ({ upstreamId }) => get(`/videos/${encodeURIComponent(upstreamId)}`),
     polled(reply): Progress | Fault {
       const body = objectIn(reply);
-      if (isFaulty(body)) return body;
-      const state = stateOf(body['status'], states);
-      const error = objectOf(body['error']);
-      if (state === 'failed') return failureOf(error?.['code'] ?? body['status'], error?.['message'] ?? body['error'], faults);
-      // Waiting is told with a percentage that moves (recorded): a task at 1 % is being made.
-      if (state !== 'completed') return underWay(state === 'queued' && body['progress'] !== 0 ? 'running' : state, body['progress']);
-      const video = objectOf(body['video']);
-      if (video?.['respect_moderation'] === false)
-        return failed({ kind: 'content_policy', message: 'the video was blocked by content moderation' });
-      return finishedAt(video?.['url']);
+      const blocked = !isFaulty(body) && body['status'] === 'done' && objectOf(body['video'])?.['respect_moderation'] === false;
+      if (blocked) return failed({ kind: 'content_policy', message: 'the video was blocked by content moderation' });
+      return standing(body, states, faults, told);
     },
     fault: taskFault(faults),
   };
