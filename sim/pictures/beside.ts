@@ -1,3 +1,4 @@
+import { keyIn, pixelsOf } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { minimax } from '../dialects/minimax.ts';
 import { qwen } from '../dialects/qwen.ts';
@@ -6,7 +7,7 @@ import { object, text } from '../json.ts';
 import { runwayVideos } from '../video/runway.ts';
 import { flag, listOf, object as members, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
-import { type DeskCall, keyIn, type Order, type Painted, type PictureDesk, pixelsOf, type Question, refused, sidesOf } from './desk.ts';
+import { type DeskCall, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
 import { wrongReference } from './looks.ts';
 import { stopPainting } from './task.ts';
 

@@ -1,9 +1,10 @@
+import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import { flag, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
-import { type DeskCall, keyIn, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
+import { type DeskCall, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
 import { bareBase64, wrongMask } from './looks.ts';
 
 /** api.bfl.ai/openapi.json 0.0.1 and docs.bfl.ai/errors, 2026-08. */

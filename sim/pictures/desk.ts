@@ -1,18 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Problem, Reply } from '../dialect.ts';
+import { type Call, type Desk, problemAt } from '../desk.ts';
+import type { Reply } from '../dialect.ts';
 import type { Json } from '../json.ts';
 import type { FormFile } from '../media/form.ts';
-import { blankProblem } from '../own-format.ts';
 import type { SimTask } from '../video/task.ts';
 
-export interface DeskCall {
-  readonly method: string;
-  /** The whole path, without the query. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  /** The body's members; of forms, their fields. */
-  readonly raw: Json;
+export interface DeskCall extends Call {
   /** A form's files. */
   readonly files: ReadonlyMap<string, FormFile>;
   /** `http://127.0.0.1:PORT`. */
@@ -56,26 +48,8 @@ export interface Question {
   readonly unknown: Reply;
 }
 
-/** One vendor's pictures, as its own documents describe them. */
-export interface PictureDesk {
-  readonly vendor: string;
-  /** The paths that are its own. */
-  readonly at: RegExp;
-  /** Why the door stays shut. */
-  readonly door: (call: DeskCall) => 'missing_key' | 'wrong_key' | undefined;
-  readonly refuse: (problem: Problem) => Reply;
-  /** Undefined: it has no such address. */
-  readonly take: (call: DeskCall) => Reply | Order | Question | undefined;
-}
-
-/** A key in a header of its own. */
-export const keyIn =
-  (header: string, scheme = ''): PictureDesk['door'] =>
-  ({ headers }) => {
-    const value = String(headers[header] ?? '');
-    if (!value.startsWith(scheme) || value.length <= scheme.length) return 'missing_key';
-    return /wrong|invalid|expired/i.test(value) ? 'wrong_key' : undefined;
-  };
+/** One vendor's pictures. */
+export type PictureDesk = Desk<DeskCall, Order | Question>;
 
 /** Sides of a picture of a megapixel in that shape: `16:9`, `16x9`. */
 export function sidesOf(ratio: string | undefined): { readonly width: number; readonly height: number } {
@@ -84,15 +58,9 @@ export function sidesOf(ratio: string | undefined): { readonly width: number; re
   return { width: round(1_024 * Math.sqrt(w / h)), height: round(1_024 * Math.sqrt(h / w)) };
 }
 
-/** Explicit sides: `1024x768`, `1024*768`, `1024:768`. */
-export function pixelsOf(size: string | undefined): { readonly width: number; readonly height: number } {
-  const [width = 1_024, height = 1_024] = (size ?? '1024x1024').split(/[x*:]/).map(Number);
-  return { width, height };
-}
-
 /** Something is wrong with the request itself. */
 export function refused(desk: Pick<PictureDesk, 'refuse'>, call: DeskCall, message: string): Reply {
-  return desk.refuse({ ...blankProblem(call.path), kind: 'bad_request', complaint: { message } });
+  return desk.refuse(problemAt(call, 'bad_request', message));
 }
 
 /** Fields of forms that are numbers, as numbers. */

@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
-import type { Problem } from '../dialect.ts';
+import { playedBefore, problemAt, tell } from '../desk.ts';
+import type { ProblemKind } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
 import { goneAddress, pictureAddress } from '../media/address.ts';
 import { readForm } from '../media/form.ts';
 import { pictureOf } from '../media/png.ts';
-import { blankProblem } from '../own-format.ts';
 import { reply } from '../play.ts';
 import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
-import { closed, sendPage } from '../send.ts';
 import type { SimTask } from '../video/task.ts';
 import type { DeskCall, Order, Painted, PictureDesk, Question, Wish } from './desk.ts';
 import { atOnce, newPainting, paintingOf } from './task.ts';
@@ -38,7 +36,10 @@ export async function pictures(incoming: IncomingMessage, response: ServerRespon
     files: new Map(form?.files.map((file) => [file.name, file])),
     origin,
   };
-  const refuse = (kind: Problem['kind'], message?: string): true => say(response, desk, problemAt(call, kind, message));
+  const refuse = (kind: ProblemKind, message?: string): true => {
+    reply(response, desk.refuse(problemAt(call, kind, message)));
+    return true;
+  };
   const shut = desk.door(call);
   if (shut !== undefined) return refuse(shut);
   if (raw === undefined) return refuse('bad_request', 'the body cannot be read');
@@ -47,18 +48,6 @@ export async function pictures(incoming: IncomingMessage, response: ServerRespon
   if ('wish' in taken) return order(response, call, taken, desk, once);
   if ('told' in taken) return ask(response, call, taken, desk);
   reply(response, taken);
-  return true;
-}
-
-const problemAt = (call: DeskCall, kind: Problem['kind'], message?: string, model = ''): Problem => ({
-  ...blankProblem(call.path),
-  kind,
-  model,
-  complaint: message === undefined ? undefined : { message },
-});
-
-function say(response: ServerResponse, desk: PictureDesk, problem: Problem, retryAfterS?: number): true {
-  reply(response, desk.refuse(problem), retryAfterS);
   return true;
 }
 
@@ -71,14 +60,9 @@ function scenarioIn({ named, prompt }: Wish): string {
 async function order(response: ServerResponse, call: DeskCall, taken: Order, desk: PictureDesk, once: Once): Promise<true> {
   const named = scenarioIn(taken.wish);
   const wish = { ...taken.wish, named };
-  const { firstByteMs, hang, page, refuse, retryAfterS, once: onlyOnce, trouble, task } = scenarioOf(named);
-  if (firstByteMs > 0) await wait(firstByteMs, undefined, { signal: closed(response) });
-  if (hang) return true;
-  if (page !== undefined) sendPage(response, page);
-  else if (refuse !== undefined && (!onlyOnce || once.first(`${named} ${wish.prompt}`)))
-    say(response, desk, problemAt(call, refuse, undefined, withoutScenarios(named)), retryAfterS);
-  else if (trouble?.kind === 'reset') response.socket?.resetAndDestroy();
-  else if ('accepted' in taken) reply(response, taken.accepted(newPainting(wish)));
+  if (await playedBefore(response, desk, call, wish, once)) return true;
+  const { task } = scenarioOf(named);
+  if ('accepted' in taken) reply(response, taken.accepted(newPainting(wish)));
   else reply(response, taken.done(paintings(call, atOnce(wish)), { moderated: task === 'moderated' }));
   return true;
 }
@@ -94,10 +78,6 @@ function paintings({ origin }: Pick<DeskCall, 'origin'>, { wish }: SimTask): rea
 }
 
 function ask(response: ServerResponse, call: DeskCall, { id, told, unknown }: Question, desk: PictureDesk): true {
-  const task = paintingOf(id);
-  if (task === undefined || task.poll === '404') reply(response, unknown);
-  else if (task.poll === '401') return say(response, desk, problemAt(call, 'wrong_key'));
-  else if (task.poll === 'html') sendPage(response, task.percent % 2 === 0 ? 200 : 502);
-  else if (task.poll !== 'hang') reply(response, told(task, paintings(call, task)));
+  tell(response, desk, call, paintingOf(id), unknown, (task) => told(task, paintings(call, task)));
   return true;
 }

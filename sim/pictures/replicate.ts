@@ -1,9 +1,10 @@
+import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { object, text } from '../json.ts';
 import { flag, listOf, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
-import { type DeskCall, keyIn, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
+import { type DeskCall, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
 import { wrongReference } from './looks.ts';
 import { paintingOf, stopPainting } from './task.ts';
 

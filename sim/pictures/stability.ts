@@ -1,8 +1,9 @@
+import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import { oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
-import { type DeskCall, keyIn, numbered, type Order, type PictureDesk, refused, sidesOf } from './desk.ts';
+import { type DeskCall, numbered, type Order, type PictureDesk, refused, sidesOf } from './desk.ts';
 import { wrongFiles } from './looks.ts';
 
 /** platform.stability.ai/docs/api-reference, 2026-10. */

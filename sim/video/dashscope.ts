@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { object as members, text } from '../json.ts';
 import { flag, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, doorOf, pixels, problemAt, type Question, sizeOf, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** help.aliyun.com/zh/model-studio/error-code, 2026-08. */
@@ -67,7 +68,7 @@ function submission(call: DeskCall): Reply | Submission {
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
   const asked = members(raw['parameters']);
   const size =
-    asked['size'] === undefined ? pixels(text(asked['resolution']) ?? '1080P', text(asked['ratio'])) : sizeOf(String(asked['size']));
+    asked['size'] === undefined ? pixels(text(asked['resolution']) ?? '1080P', text(asked['ratio'])) : pixelsOf(String(asked['size']));
   return {
     wish: { named, prompt: text(members(raw['input'])['prompt']) ?? '', seconds: Number(asked['duration'] ?? 5), ...size },
     accepted: (task_id) => ({ status: 200, body: { output: { task_id, task_status: 'PENDING' }, request_id: randomUUID() } }),
@@ -121,7 +122,7 @@ function cancel(call: DeskCall, id: string): Reply {
 export const dashscopeVideos: VideoDesk = {
   vendor: 'qwen',
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/video-generation\/|tasks\/t-)/,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
+import { playedBefore, problemAt, tell } from '../desk.ts';
 import type { Problem } from '../dialect.ts';
 import { objectIn, text } from '../json.ts';
 import { film } from '../media/mp4.ts';
 import { reply } from '../play.ts';
-import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
-import { closed, sendPage } from '../send.ts';
+import type { Once } from '../scenario.ts';
 import type { DeskCall, Question, Submission, VideoDesk } from './desk.ts';
-import { problemAt } from './desk.ts';
 import { desks } from './vendors.ts';
 import { newTask, taskOf } from './task.ts';
 
@@ -28,8 +26,8 @@ export async function videos(incoming: IncomingMessage, response: ServerResponse
   const { method = '', headers } = incoming;
   const raw = body.length === 0 ? {} : objectIn(body);
   const call: DeskCall = { method, path, query: new URLSearchParams(query), headers, raw: raw ?? {}, bytes: body };
-  const refuse = (problem: Problem, retryAfterS?: number): true => {
-    reply(response, desk.refuse(problem), retryAfterS);
+  const refuse = (problem: Problem): true => {
+    reply(response, desk.refuse(problem));
     return true;
   };
   const shut = desk.door(call);
@@ -51,23 +49,12 @@ async function submit(
   desk: VideoDesk,
   once: Once,
 ): Promise<true> {
-  const { firstByteMs, hang, page, refuse, retryAfterS, once: onlyOnce, trouble } = scenarioOf(wish.named);
-  if (firstByteMs > 0) await wait(firstByteMs, undefined, { signal: closed(response) });
-  if (hang) return true;
-  if (page !== undefined) sendPage(response, page);
-  else if (refuse !== undefined && (!onlyOnce || once.first(`${wish.named} ${wish.prompt}`)))
-    reply(response, desk.refuse(problemAt(call, refuse, undefined, withoutScenarios(wish.named))), retryAfterS);
-  else if (trouble?.kind === 'reset') response.socket?.resetAndDestroy();
-  else reply(response, accepted(newTask(wish)));
+  if (!(await playedBefore(response, desk, call, wish, once))) reply(response, accepted(newTask(wish)));
   return true;
 }
 
 function ask(response: ServerResponse, call: DeskCall, { id, told, unknown }: Question, desk: VideoDesk, filmsUrl: string): true {
-  const task = taskOf(id);
-  if (task === undefined || task.poll === '404') reply(response, unknown);
-  else if (task.poll === '401') reply(response, desk.refuse(problemAt(call, 'wrong_key')));
-  else if (task.poll === 'html') sendPage(response, task.percent % 2 === 0 ? 200 : 502);
-  else if (task.poll !== 'hang') reply(response, told(task, `${filmsUrl}${task.id}.mp4`));
+  tell(response, desk, call, taskOf(id), unknown, (task) => told(task, `${filmsUrl}${task.id}.mp4`));
   return true;
 }
 

@@ -1,10 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.ts';
+import { problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { number, objectIn, text } from '../json.ts';
 import { bareImage, oneOf, type Shape, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, problemAt, type Question, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 /** Any access key has this secret. */

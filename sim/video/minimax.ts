@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { keyIn, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { minimax } from '../dialects/minimax.ts';
 import { object as members, list, text } from '../json.ts';
 import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, doorOf, pixels, problemAt, type Question, secondsOf, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, pixels, type Question, secondsOf, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, taskOf, type TaskState } from './task.ts';
 
 const first: Shape = {
@@ -134,7 +135,7 @@ const base = '/minimax';
 export const minimaxVideos: VideoDesk = {
   vendor: 'minimax',
   at: /^\/minimax\/(?:v1\/(?:video_generation|query\/video_generation|files\/retrieve)|v2\/)/,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse: minimax.refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path, query } = call;

@@ -1,18 +1,9 @@
+import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import { openai } from '../dialects/openai.ts';
 import { type Json, text } from '../json.ts';
 import type { Reply } from '../dialect.ts';
 import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import {
-  type DeskCall,
-  doorOf,
-  problemAt,
-  type Question,
-  type Screening,
-  secondsOf,
-  sizeOf,
-  type Submission,
-  type VideoDesk,
-} from './desk.ts';
+import { type DeskCall, type Question, type Screening, secondsOf, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, withdraw, taskOf } from './task.ts';
 
 type Taken = Reply | Submission | Question | Screening | undefined;
@@ -75,7 +66,7 @@ function openAiSubmission(call: DeskCall): Taken {
     named: text(raw['model']) ?? 'sora-2',
     prompt: text(raw['prompt']) ?? '',
     seconds: Number(raw['seconds'] ?? 4),
-    ...sizeOf(text(raw['size']) ?? '720x1280'),
+    ...pixelsOf(text(raw['size']) ?? '720x1280'),
   };
   return { wish, accepted: (id) => ({ status: 200, body: { ...resource(fresh(id, wish)), status: 'queued', progress: 0 } }) };
 }
@@ -102,7 +93,7 @@ const openAiPath = '/openai/v1/videos';
 export const openAiVideos: VideoDesk = {
   vendor: 'openai',
   at: /^\/openai\/v1\/videos(?:\/|$)/,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse: openai.refuse,
   take(call) {
     if (call.method === 'POST' && call.path === openAiPath) return openAiSubmission(call);
@@ -150,7 +141,7 @@ function newApiVideo(task: SimTask, url: string): Json {
 export const newApiVideos: VideoDesk = {
   vendor: 'new-api',
   at: /^\/new-api\/v1\/videos(?:\/|$)/,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse: newApiRefuse,
   take(call) {
     const unknown: Reply = { status: 400, body: { code: 'task_not_exist', message: 'task_not_exist', data: null } };
@@ -170,7 +161,7 @@ export const newApiVideos: VideoDesk = {
     const wrong = wrongWith(known, newApiShape);
     if (wrong !== undefined) return newApiRefuse(problemAt(call, 'bad_request', wrong));
     const { raw } = call;
-    const size = sizeOf(text(raw['size']) ?? '1280x720');
+    const size = pixelsOf(text(raw['size']) ?? '1280x720');
     const wish = {
       named: text(raw['model']) ?? '',
       prompt: text(raw['prompt']) ?? '',

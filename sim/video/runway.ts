@@ -1,8 +1,9 @@
+import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, doorOf, problemAt, type Question, sizeOf, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, type Question, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** docs.dev.runwayml.com/errors, 2026-08. */
@@ -56,7 +57,7 @@ function submission(call: DeskCall): Reply | Submission {
       named: text(raw['model']) ?? '',
       prompt: text(raw['promptText']) ?? '',
       seconds: Number(raw['duration']),
-      ...sizeOf(String(raw['ratio'])),
+      ...pixelsOf(String(raw['ratio'])),
     },
     accepted: (id) => ({ status: 200, body: { id } }),
   };
@@ -96,7 +97,7 @@ const unknown: Reply = { status: 404, body: { error: 'Task not found' } };
 export const runwayVideos: VideoDesk = {
   vendor: 'runway',
   at: /^\/runway\/v1\//,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path, headers } = call;

@@ -1,8 +1,9 @@
+import { keyIn, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { volcengine } from '../dialects/volcengine.ts';
 import { object as members, list, text } from '../json.ts';
 import { either, flag, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, doorOf, pixels, problemAt, type Question, secondsOf, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, pixels, type Question, secondsOf, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 const place = '/volcengine/api/v3/contents/generations/tasks';
@@ -100,7 +101,7 @@ function remove(call: DeskCall, id: string): Reply {
 export const seedance: VideoDesk = {
   vendor: 'volcengine',
   at: /^\/volcengine\/api\/v3\/contents\/generations\/tasks/,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse: volcengine.refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;

@@ -1,8 +1,9 @@
+import { keyIn, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { list, text } from '../json.ts';
 import { flag, listOf, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, doorOf, pixels, problemAt, type Question, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** platform.vidu.com/docs, 2026-08. */
@@ -87,7 +88,7 @@ const unknown: Reply = { status: 404, body: { code: 404, reason: 'TaskNotFound',
 export const viduVideos: VideoDesk = {
   vendor: 'vidu',
   at: /^\/vidu\/ent\/v2\//,
-  door: doorOf('Token'),
+  door: keyIn('authorization', 'Token '),
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { keyIn, problemAt } from '../desk.ts';
 import { xai } from '../dialects/xai.ts';
 import { text } from '../json.ts';
 import { listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, doorOf, pixels, problemAt, type Question, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
 import type { SimTask } from './task.ts';
 
 const place = { url: picture };
@@ -47,7 +48,7 @@ function told(task: SimTask, url: string): ReturnType<VideoDesk['refuse']> {
 export const xaiVideos: VideoDesk = {
   vendor: 'xai',
   at: /^\/xai\/v1\/videos\//,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse: xai.refuse,
   take(call): Submission | Question | ReturnType<VideoDesk['refuse']> | undefined {
     if (call.method === 'POST' && call.path === '/xai/v1/videos/generations') return submission(call);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { zhipu } from '../dialects/zhipu.ts';
 import { text } from '../json.ts';
 import { either, flag, listOf, oneOf, picture, type Shape, words, wrongWith } from './check.ts';
-import { type DeskCall, doorOf, problemAt, type Question, sizeOf, type Submission, type VideoDesk } from './desk.ts';
+import { type DeskCall, type Question, type Submission, type VideoDesk } from './desk.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 const base = '/zhipu/api/paas/v4';
@@ -30,7 +31,7 @@ function submission(call: DeskCall): Reply | Submission {
       named,
       prompt: text(raw['prompt']) ?? '',
       seconds: Number(raw['duration'] ?? 5),
-      ...sizeOf(text(raw['size']) ?? '1920x1080'),
+      ...pixelsOf(text(raw['size']) ?? '1920x1080'),
     },
     accepted: (id) => ({ status: 200, body: { id, model: named.split('+')[0], request_id, task_status: 'PROCESSING' } }),
   };
@@ -64,7 +65,7 @@ function told({ id, state, wish }: SimTask, url: string): Reply {
 export const zhipuVideos: VideoDesk = {
   vendor: 'zhipu',
   at: /^\/zhipu\/api\/paas\/v4\/(?:videos\/generations|async-result\/)/,
-  door: doorOf('Bearer'),
+  door: keyIn('authorization', 'Bearer '),
   refuse: zhipu.refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;

@@ -1,0 +1,90 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Problem, ProblemKind, Reply } from './dialect.ts';
+import type { Json } from './json.ts';
+import { blankProblem } from './own-format.ts';
+import { reply } from './play.ts';
+import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
+import { closed, sendPage } from './send.ts';
+import type { SimTask } from './video/task.ts';
+
+/** A request to a vendor that takes work and answers later. */
+export interface Call {
+  readonly method: string;
+  /** The whole path, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** The body's members, `{}` where there is none; of forms, their fields. */
+  readonly raw: Json;
+}
+
+/** One vendor's work of one kind, as its own documents describe it. `Taken`: what a call that is in order may be. */
+export interface Desk<AnyCall extends Call, Taken> {
+  readonly vendor: string;
+  /** The paths that are its own. */
+  readonly at: RegExp;
+  /** Why the door stays shut. */
+  readonly door: (call: AnyCall) => 'missing_key' | 'wrong_key' | undefined;
+  readonly refuse: (problem: Problem) => Reply;
+  /** Undefined: it has no such address. */
+  readonly take: (call: AnyCall) => Reply | Taken | undefined;
+}
+
+type Refusing = Pick<Desk<never, never>, 'refuse'>;
+
+export const problemAt = (call: Call, kind: ProblemKind, message?: string, model = ''): Problem => ({
+  ...blankProblem(call.path),
+  kind,
+  model,
+  complaint: message === undefined ? undefined : { message },
+});
+
+/** A key in a header of its own, or behind a word such as `Bearer `. */
+export const keyIn =
+  (header: string, scheme = '') =>
+  ({ headers }: Call): 'missing_key' | 'wrong_key' | undefined => {
+    const value = String(headers[header] ?? '');
+    if (!value.startsWith(scheme) || value.length <= scheme.length) return 'missing_key';
+    return /wrong|invalid|expired/i.test(value) ? 'wrong_key' : undefined;
+  };
+
+/** `1280x720`, `1280*720`, `1280:720`. */
+export function pixelsOf(size = '1024x1024'): { readonly width: number; readonly height: number } {
+  const [width = 1_024, height = 1_024] = size.split(/[x*:]/).map(Number);
+  return { width, height };
+}
+
+/** Plays what the scenario in the model's name has before a vendor takes anything; true when that was the answer. */
+export async function playedBefore(
+  response: ServerResponse,
+  desk: Refusing,
+  call: Call,
+  { named, prompt }: { readonly named: string; readonly prompt: string },
+  once: Once,
+): Promise<boolean> {
+  const { firstByteMs, hang, page, refuse, retryAfterS, once: onlyOnce, trouble } = scenarioOf(named);
+  if (firstByteMs > 0) await wait(firstByteMs, undefined, { signal: closed(response) });
+  if (hang) return true;
+  if (page !== undefined) sendPage(response, page);
+  else if (refuse !== undefined && (!onlyOnce || once.first(`${named} ${prompt}`)))
+    reply(response, desk.refuse(problemAt(call, refuse, undefined, withoutScenarios(named))), retryAfterS);
+  else if (trouble?.kind === 'reset') response.socket?.resetAndDestroy();
+  else return false;
+  return true;
+}
+
+/** What a vendor tells of a task, or plays instead. `unknown`: there is none. */
+export function tell(
+  response: ServerResponse,
+  desk: Refusing,
+  call: Call,
+  task: SimTask | undefined,
+  unknown: Reply,
+  told: (task: SimTask) => Reply,
+): void {
+  if (task === undefined || task.poll === '404') reply(response, unknown);
+  else if (task.poll === '401') reply(response, desk.refuse(problemAt(call, 'wrong_key')));
+  else if (task.poll === 'html') sendPage(response, task.percent % 2 === 0 ? 200 : 502);
+  else if (task.poll !== 'hang') reply(response, told(task));
+}
