@@ -22,6 +22,11 @@ async function startPainter(): Promise<ScriptedVendor> {
 const ask = (running: Running, more: object = {}) =>
   running.post('/v1/images/generations', { model: 'painter', prompt: 'A cat', size: '1024x1024', ...more });
 
+async function expectUnavailable(response: Response): Promise<void> {
+  expect([response.status, Number(response.headers.get('retry-after'))]).toEqual([503, 5]);
+  expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('pictures cannot be kept') } });
+}
+
 /** The address of a picture that was made. */
 async function made(running: Running): Promise<string> {
   const response = await ask(running, { response_format: 'url' });
@@ -80,8 +85,42 @@ test('a bucket that takes nothing is our own fault, and costs nobody anything', 
   const place = await startBucket();
   const media = { ...place, keys: { ...place.keys, secretAccessKey: 'another' } };
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: painting(vendor.url), media });
-  const response = await ask(running, { response_format: 'url' });
-  expect(response.status).toBe(500);
+  await expectUnavailable(await ask(running, { response_format: 'url' }));
+  expect(vendor.received).toEqual([]);
+  expect((await ask(running, { response_format: 'b64_json' })).status).toBe(200);
+  expect(await running.balance()).toBe('99.50');
+  await running.expectBooks();
+});
+
+test('a bucket that hangs keeps nobody waiting for long, and no vendor is asked', async () => {
+  const vendor = await startPainter();
+  const store = await startVendor();
+  store.answer(() => {});
+  const media = {
+    bucketUrl: `${store.url}/generated`,
+    prefix: '',
+    region: 'r',
+    keys: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined },
+  };
+  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: painting(vendor.url), media });
+  await Promise.all(Array.from({ length: 5 }, async () => expectUnavailable(await ask(running, { response_format: 'url' }))));
+  expect(store.received).toHaveLength(1);
+  expect(vendor.received).toEqual([]);
+});
+
+test('a bucket that goes away while a picture is made costs nobody anything', async () => {
+  const vendor = await startPainter();
+  const store = await startVendor();
+  store.answer(({ url }, response) => response.writeHead(url.endsWith('/check') ? 200 : 503).end());
+  const media = {
+    bucketUrl: `${store.url}/generated`,
+    prefix: '',
+    region: 'r',
+    keys: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined },
+  };
+  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: painting(vendor.url), media });
+  await expectUnavailable(await ask(running, { response_format: 'url' }));
+  expect(vendor.received).toHaveLength(1);
   // What is perhaps there is named until it can be removed.
   expect(await running.gateway.database.query('SELECT stored FROM file')).toEqual([{ stored: 0n }]);
   expect(await running.balance()).toBe('100.00');

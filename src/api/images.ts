@@ -89,8 +89,9 @@ async function edit(parts: Parts, visit: Visit, capability: 'image_edits' | 'ima
 /** Nobody is asked, and paid, for a picture that there is no room for. */
 async function haveRoom({ files }: Parts, id: string, { userId }: Principal, { returns }: ImageWish): Promise<void> {
   if (returns === 'b64_json') return;
-  const room = await files.hasRoom(userId).catch(() => refuse('unavailable', { why: 'files cannot be kept', id }, unavailableRetryMs));
-  if (!room) refuse('too_many_files');
+  const room = await files.room(userId);
+  if (room === 'away') refuse('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs);
+  if (room === 'full') refuse('too_many_files');
 }
 
 /** What the client asks for, if it is something that makes pictures in this way. */

@@ -29,7 +29,7 @@ export async function illustrated(exchange: Exchange, answer: Answer, pictures: 
       const { quantities, estimated } = painted(exchange, answer.quantities, had.length, pictures.length);
       return { kind: 'answer', answer: { ...answer, body: withData(answer.body, had), quantities, estimated } };
     }
-    return notHad(failed);
+    return notHad(failed, exchange.request.id);
   } catch (error) {
     await easel.clear();
     if (leaving.signal.aborted) return { kind: 'left' };
@@ -118,7 +118,10 @@ async function tried<T extends object>(have: () => Promise<T | NotStored>): Prom
   }
 }
 
-function notHad({ why, detail }: NotStored): AttemptResult {
+const awayRetryMs = 5_000;
+
+function notHad({ why, detail }: NotStored, id: string): AttemptResult {
+  if (why === 'away') return { kind: 'refused', refusal: refusal('unavailable', { why: 'pictures cannot be kept', id }, awayRetryMs) };
   if (why === 'full') return { kind: 'refused', refusal: refusal('too_many_files') };
   const fault: Fault = { kind: why === 'unreachable' ? 'network' : 'protocol', message: `a picture of the answer: ${detail}` };
   return { kind: 'fault', stage: 'streaming', fault };

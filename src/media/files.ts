@@ -23,11 +23,11 @@ export interface StoredFile {
 }
 
 /**
- * Why there is no file. `full`: the account has as many files or bytes as it may. The others blame whoever made the file: `wrong type`, it is nothing of its kind (a web
+ * Why there is no file. `full`: the account has as many files or bytes as it may. `away`: the store or the database is. The others blame whoever made the file: `wrong type`, it is nothing of its kind (a web
  * page for a picture); `too large`; `unreachable`, its address did not give it. `detail` is for the log and for nobody outside.
  */
 export interface NotStored {
-  readonly why: 'full' | 'wrong type' | 'too large' | 'unreachable';
+  readonly why: 'full' | 'away' | 'wrong type' | 'too large' | 'unreachable';
   readonly detail: string;
 }
 
@@ -42,7 +42,7 @@ export interface FileSource {
   readonly home?: string;
 }
 
-/** Generated files of all accounts, each kept until it expires. What cannot be done because the database or the store is away is thrown. */
+/** Generated files of all accounts, each kept until it expires. What cannot be read or removed because the database or the store is away is thrown. */
 export interface Files {
   /** Keeps what is at hand, or what comes, without ever holding more than a few pieces of it. Resolves when it would survive a crash. */
   put(content: Buffer | AsyncIterable<Buffer>, file: NewFile): Promise<StoredFile | NotStored>;
@@ -50,8 +50,8 @@ export interface Files {
   copy(source: FileSource, file: NewFile, left: AbortSignal): Promise<StoredFile | NotStored>;
   /** Its bytes, kept nowhere; at most so many. `left` ends it early: then it throws. */
   take(source: FileSource, bytesMax: number, left: AbortSignal): Promise<Buffer | NotStored>;
-  /** Whether the account may store another file: for whoever is about to have one made, and paid. */
-  hasRoom(account: string): Promise<boolean>;
+  /** Whether another file of this account can be kept: for whoever is about to have one made, and paid. `full`: it has too many. `away`: the store or the database is. */
+  room(account: string): Promise<'room' | 'full' | 'away'>;
   /** The address that gives the file to whoever has it, until it expires. `host`: the Host header of who asks, used where no public address is configured. */
   urlOf(file: Pick<StoredFile, 'id' | 'type' | 'expiresAt'>, host: string | undefined): string;
   /** The file of a path and query that `urlOf` made; undefined: it did not, or the file has expired. */

@@ -84,14 +84,14 @@ forEachDatabase((_, openFresh) => {
     test('for so many files', async () => {
       const store = await fileStore(openFresh, { limits: { filesMax: 2 } });
       const first = await stored(store);
-      expect(await store.files.hasRoom('ada')).toBe(true);
+      expect(await store.files.room('ada')).toBe('room');
       await stored(store);
-      expect(await store.files.hasRoom('ada')).toBe(false);
+      expect(await store.files.room('ada')).toBe('full');
       expect(await store.files.put(png, picture)).toMatchObject({ why: 'full' });
-      expect(await store.files.hasRoom('bob')).toBe(true);
+      expect(await store.files.room('bob')).toBe('room');
       await stored(store, png, { ...picture, account: 'bob' });
       await store.files.remove('ada', first.id);
-      expect(await store.files.hasRoom('ada')).toBe(true);
+      expect(await store.files.room('ada')).toBe('room');
       await stored(store);
       expect((await store.left()).blobs).toHaveLength(3);
     });
@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
       expect(await store.files.put(pieces(large(2_000), large(3_001)), picture)).toMatchObject({ why: 'full' });
       expect(await store.files.put(large(5_001), picture)).toMatchObject({ why: 'full' });
       await stored(store, large(5_000));
-      expect(await store.files.hasRoom('ada')).toBe(false);
+      expect(await store.files.room('ada')).toBe('full');
       const { accounts, blobs } = await store.left();
       expect(accounts).toEqual([{ account: 'ada', files: 2n, bytes: 10_000n }]);
       expect(blobs).toHaveLength(2);
@@ -174,6 +174,34 @@ forEachDatabase((_, openFresh) => {
       expect(await store.left()).toEqual(nothing);
     });
 
+    test('a store that is away is asked once in a while, and again as soon as it may be back', async () => {
+      let asked = 0;
+      let away = true;
+      const check = async () => {
+        asked += 1;
+        if (away) throw new Error('the store is away');
+      };
+      const write = (...given: Parameters<typeof folder.write>) => (away ? Promise.reject(new Error('away')) : folder.write(...given));
+      const folder = openFolderBlobs(await temporaryFolder());
+      const store = await fileStore(openFresh, { blobs: { ...bound(folder), remove: folder.remove.bind(folder), check, write } });
+      const room = async () => Promise.all([store.files.room('ada'), store.files.room('bob')]);
+      expect(await room()).toEqual(['away', 'away']);
+      expect(await room()).toEqual(['away', 'away']);
+      expect(asked).toBe(1);
+      away = false;
+      store.time += 1_000;
+      expect(await room()).toEqual(['room', 'room']);
+      store.time += 4_000;
+      await stored(store);
+      store.time += 4_000;
+      expect(await room()).toEqual(['room', 'room']);
+      expect(asked).toBe(2);
+      away = true;
+      expect(await store.files.put(png, picture)).toMatchObject({ why: 'away' });
+      expect(await room()).toEqual(['away', 'away']);
+      expect(asked).toBe(2);
+    });
+
     test('a write that took longer than it was waited for leaves nothing either', async () => {
       const store = await fileStore(openFresh);
       async function* slow(): AsyncGenerator<Buffer> {
@@ -182,7 +210,10 @@ forEachDatabase((_, openFresh) => {
         await store.files.expire();
         yield large(2_000);
       }
-      await expect(store.files.put(slow(), picture)).rejects.toThrow(/longer to write than it was waited for|ENOENT/);
+      expect(await store.files.put(slow(), picture)).toMatchObject({
+        why: 'away',
+        detail: expect.stringMatching(/longer to write than it was waited for|ENOENT/),
+      });
       expect(await store.left()).toEqual(nothing);
     });
   });
@@ -192,5 +223,6 @@ const bound = (blobs: ReturnType<typeof openFolderBlobs>) => ({
   write: blobs.write.bind(blobs),
   read: blobs.read.bind(blobs),
   abandon: blobs.abandon.bind(blobs),
+  check: blobs.check.bind(blobs),
   close: blobs.close.bind(blobs),
 });

@@ -3,13 +3,14 @@ import type { ByteRange } from '../base/byte-range.ts';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
 import type { Blobs } from '../storage/blobs.ts';
-import type { Database } from '../storage/database.ts';
+import { type Database, DatabaseError, type Row } from '../storage/database.ts';
 import type { Addresses } from './addresses.ts';
 import type { Copies } from './copies.ts';
 import { claim, finish, forget } from './file-rows.ts';
 import { fileType, headBytes } from './file-type.ts';
 import { type Files, type FileSource, type NewFile, type NotStored, readFileRow, type StoredFile } from './files.ts';
 import type { FileLimits } from './limits.ts';
+import { StoreWatch } from './store-watch.ts';
 
 export interface FileParts {
   readonly database: Database;
@@ -32,9 +33,11 @@ const removedAtOnce = 8;
 
 class StoredFiles implements Files {
   readonly #parts: FileParts;
+  readonly #watch: StoreWatch;
 
   constructor(parts: FileParts) {
     this.#parts = parts;
+    this.#watch = new StoreWatch(parts.blobs, parts.clock);
   }
 
   async put(content: Buffer | AsyncIterable<Buffer>, file: NewFile): Promise<StoredFile | NotStored> {
@@ -77,9 +80,11 @@ class StoredFiles implements Files {
     const row = { id: `file_${randomText(32)}`, account, type, createdAt: now };
     const waited = { ...row, bytes: claimed, expiresAt: now + givenUpAfter * limits.writeMs };
     const full: NotStored = { why: 'full', detail: `the account has ${limits.filesMax} files or ${limits.bytesMax} bytes` };
-    if (!(await database.transact(() => claim(waited, limits)))) return full;
+    const coming = new Coming(head, rest, limits.fileBytesMax);
     try {
-      const bytes = await blobs.write(row.id, within(head, rest, limits.fileBytesMax));
+      if (!(await database.transact(() => claim(waited, limits)))) return full;
+      const bytes = await blobs.write(row.id, coming.pieces());
+      this.#watch.heard(true);
       const file = { ...row, bytes, expiresAt };
       if (await database.transact(() => finish(file, claimed, limits))) return file;
       await this.#discard(row.id, true);
@@ -88,7 +93,9 @@ class StoredFiles implements Files {
       // What cannot be removed now, the row still names.
       await this.#discard(row.id, false).catch(() => undefined);
       if (error instanceof TooLarge) return tooLarge;
-      throw error;
+      if (coming.broke) throw error;
+      if (!(error instanceof DatabaseError)) this.#watch.heard(false);
+      return { why: 'away', detail: String(error) };
     }
   }
 
@@ -99,10 +106,16 @@ class StoredFiles implements Files {
     return this.#parts.database.transact(() => forget(id));
   }
 
-  async hasRoom(account: string): Promise<boolean> {
+  async room(account: string): Promise<'room' | 'full' | 'away'> {
     const { database, limits } = this.#parts;
-    const [row] = await database.query('SELECT files, bytes FROM file_account WHERE account=$1', [account]);
-    return row === undefined || (Number(row['files']) < limits.filesMax && Number(row['bytes']) < limits.bytesMax);
+    let row: Row | undefined;
+    try {
+      [row] = await database.query('SELECT files, bytes FROM file_account WHERE account=$1', [account]);
+    } catch {
+      return 'away';
+    }
+    if (row !== undefined && (Number(row['files']) >= limits.filesMax || Number(row['bytes']) >= limits.bytesMax)) return 'full';
+    return (await this.#watch.isThere()) ? 'room' : 'away';
   }
 
   urlOf(file: Pick<StoredFile, 'id' | 'type' | 'expiresAt'>, host: string | undefined): string {
@@ -170,14 +183,38 @@ async function readHead(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   return first !== undefined && head.length === 1 ? first : Buffer.concat(head);
 }
 
-async function* within(head: Buffer, rest: AsyncIterator<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
-  let bytes = head.length;
-  yield head;
-  for (;;) {
-    const { done, value } = await rest.next();
-    if (done === true) return;
-    bytes += value.length;
-    if (bytes > bytesMax) throw new TooLarge();
-    yield value;
+/** What is to be kept, as it comes. */
+class Coming {
+  /** Whoever gives the bytes could not go on: no fault of the store's. */
+  broke = false;
+  readonly #head: Buffer;
+  readonly #rest: AsyncIterator<Buffer>;
+  readonly #bytesMax: number;
+
+  constructor(head: Buffer, rest: AsyncIterator<Buffer>, bytesMax: number) {
+    this.#head = head;
+    this.#rest = rest;
+    this.#bytesMax = bytesMax;
+  }
+
+  async *pieces(): AsyncGenerator<Buffer> {
+    let bytes = this.#head.length;
+    yield this.#head;
+    for (;;) {
+      const { done, value } = await this.#next();
+      if (done === true) return;
+      bytes += value.length;
+      if (bytes > this.#bytesMax) throw new TooLarge();
+      yield value;
+    }
+  }
+
+  async #next(): Promise<IteratorResult<Buffer>> {
+    try {
+      return await this.#rest.next();
+    } catch (error) {
+      this.broke = true;
+      throw error;
+    }
   }
 }

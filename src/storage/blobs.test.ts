@@ -42,6 +42,12 @@ describe.each([
     expect(await bytesOf(blobs, key, 15, 19)).toEqual(numbered(5, 15));
   });
 
+  test('tells that it takes something', async () => {
+    const blobs = await open();
+    await blobs.check(new AbortController().signal);
+    await blobs.check(new AbortController().signal);
+  });
+
   test('takes what is large piece by piece', async () => {
     const blobs = await open();
     const piece = numbered(1_000_003);

@@ -14,5 +14,7 @@ export interface Blobs {
   remove(key: string): Promise<void>;
   /** The same, and nothing is left of a write that was interrupted either. */
   abandon(key: string): Promise<void>;
+  /** Rejects when nothing can be kept now, or when `stop` comes first. */
+  check(stop: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { access, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ByteRange } from '../base/byte-range.ts';
@@ -62,6 +62,11 @@ class FolderBlobs implements Blobs {
   async abandon(key: string): Promise<void> {
     await rm(partOf(this.#path(key)), { force: true });
     await this.remove(key);
+  }
+
+  async check(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    await access(this.#folder, constants.W_OK);
   }
 
   async close(): Promise<void> {}

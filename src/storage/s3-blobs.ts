@@ -78,6 +78,11 @@ class S3Blobs implements Blobs {
     await this.#calls.remove(path, {});
   }
 
+  /** By what is about to be done: an empty object is written, always the same. */
+  check(stop: AbortSignal): Promise<void> {
+    return this.#calls.put(this.#path('check'), stop);
+  }
+
   close(): Promise<void> {
     return this.#calls.close();
   }

@@ -39,6 +39,13 @@ export class S3Calls {
     return text;
   }
 
+  /** An empty object, in one attempt. */
+  async put(path: string, stop: AbortSignal): Promise<void> {
+    const reply = await this.#sent('PUT', path, {}, none, {}, stop);
+    const text = await textOf(reply);
+    if (reply.statusCode >= 300) throw refused('PUT', reply, text);
+  }
+
   /** The tag of the part, which completes the upload. */
   async putPart(path: string, query: Query, part: Buffer): Promise<string> {
     const reply = await this.#call('PUT', path, query, part);
@@ -71,16 +78,21 @@ export class S3Calls {
   }
 
   async #call(method: Method, path: string, query: Query, body: Buffer, headers: Query = {}): Promise<Dispatcher.ResponseData> {
-    const search = new URLSearchParams(query).toString();
-    const url = `${this.#bucketUrl}/${path.split('/').map(uriEncoded).join('/')}${search && '?'}${search}`;
     for (let attempt = 1; ; attempt++) {
-      const signed = { ...headers, ...this.#signer.sign({ method, url, headers, body }, this.#clock.now()) };
-      const sent = request(url, { method, headers: signed, dispatcher: this.#agent, ...(method === 'GET' ? {} : { body }) });
+      const sent = this.#sent(method, path, query, body, headers);
       const reply = attempt < attemptsMax ? await sent.catch(() => undefined) : await sent;
       if (reply !== undefined && (attempt === attemptsMax || !passing.has(reply.statusCode))) return reply;
       await reply?.body.dump();
       await pause(firstPauseMs * 2 ** (attempt - 1));
     }
+  }
+
+  #sent(method: Method, path: string, query: Query, body: Buffer, headers: Query, signal?: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const search = new URLSearchParams(query).toString();
+    const url = `${this.#bucketUrl}/${path.split('/').map(uriEncoded).join('/')}${search && '?'}${search}`;
+    const signed = { ...headers, ...this.#signer.sign({ method, url, headers, body }, this.#clock.now()) };
+    const options = { ...(method === 'GET' ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
+    return request(url, { method, headers: signed, dispatcher: this.#agent, ...options });
   }
 }
 

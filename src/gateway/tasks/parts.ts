@@ -25,7 +25,7 @@ export interface TaskParts
   extends Pick<Parts, 'clock' | 'random' | 'limiter' | 'health' | 'catalog' | 'lanes' | 'downloads' | 'access' | 'limits'> {
   readonly database: Database;
   readonly timers: Timers;
-  readonly files: Pick<Files, 'put' | 'copy' | 'hasRoom' | 'remove'>;
+  readonly files: Pick<Files, 'put' | 'copy' | 'room' | 'remove'>;
   readonly pins: Pins;
   readonly taskLimits: TaskLimits;
   readonly ended: (line: TaskLine) => void;

@@ -50,7 +50,9 @@ export async function submitTask(
   try {
     limitsTold(entered);
     // Nobody is asked, and paid, for a film that there is no room for.
-    if (!(await parts.files.hasRoom(principal.userId))) refuse('too_many_files');
+    const room = await parts.files.room(principal.userId);
+    if (room === 'away') refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, awayRetryMs);
+    if (room === 'full') refuse('too_many_files');
     const ready = await withBytes(parts, makers, request, stop);
     return await new Submission(parts, request, offer, ready, stop, startedMs).run();
   } catch (error) {
