@@ -146,12 +146,13 @@ export class Poller {
     renew();
     return copying(signal)
       .catch((error: unknown): StoredFile | Fault => ({ kind: 'network', message: String(error) }))
-      .finally(() => {
+      .then(async (copied) => {
         this.#copying -= 1;
         cancel();
         renewing();
         // Were it written after how the task stands, nobody would ask for it until the lease is over.
-        return renewed;
+        await renewed;
+        return copied;
       });
   };
 }
