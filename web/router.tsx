@@ -31,7 +31,7 @@ type PageFile = Readonly<Record<string, unknown>>;
 
 /**
  * A page of the console: its path, the file with its component (loaded when it is visited, or when a link to it is pointed at), the component's name, and
- * the families of words that it uses, which load beside it.
+ * the families of words that it uses, which load beside it. What the file exports as `ahead({ params, search })` asks for the page's data at the same time.
  */
 function page<const Path extends string>(path: Path, file: () => Promise<PageFile>, name: string, ...families: readonly Family<unknown>[]) {
   return createRoute({ getParentRoute: () => frame, path, ...pageOf(file, name, families) });
@@ -49,8 +49,16 @@ function operatorPage<const Path extends string>(
 function pageOf(file: () => Promise<PageFile>, name: string, families: readonly Family<unknown>[]) {
   return {
     component: lazyRouteComponent(file as () => Promise<Record<string, () => React.ReactNode>>, name),
-    loader: () => Promise.all(families.map(preload)),
+    loader: ({ params, location }: Visited) => {
+      void file().then(({ ahead }) => typeof ahead === 'function' && ahead({ params, search: location.search }));
+      return Promise.all(families.map(preload));
+    },
   };
+}
+
+interface Visited {
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly location: { readonly search: Readonly<Record<string, unknown>> };
 }
 
 const outside = [

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
@@ -88,7 +88,6 @@ export async function settled(page: Page): Promise<void> {
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']);
 
 interface Violation {
@@ -98,7 +97,7 @@ interface Violation {
 
 /** No violation that axe knows, and nothing to scroll sideways for. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const found: readonly Violation[] = await page.evaluate(
     `axe.run(document, { runOnly: ${rules} }).then((result) => result.violations.map(({ id, nodes }) => ({ id, where: nodes.map(({ html, failureSummary }) => html.slice(0, 300) + ' ' + failureSummary) })))`,
   );

@@ -2,7 +2,7 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { KeyDetail, KeyView, Page as PageOf } from '../../src/console/contract.ts';
 import { get } from '../api/client.ts';
-import { useData } from '../api/data.ts';
+import { data, queryClient, useData } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink, IconButton } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
@@ -21,6 +21,8 @@ import { NewKey } from './key-form.tsx';
 import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
 
 const asked = { after: '' };
+
+export const ahead = () => void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys'));
 
 /** Who can spend, and how much. `/keys/new` is the same page with the form open. */
 export function KeysPage(): ReactNode {

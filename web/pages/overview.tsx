@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback } from 'react';
 import type { BalanceView, OverviewView } from '../../src/console/contract.ts';
-import { useData, useMe } from '../api/data.ts';
+import { data, queryClient, useData, useMe } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonLink } from '../components/button.tsx';
@@ -24,6 +24,9 @@ import { LatestCharges } from './overview-charges.tsx';
 import { StartSteps } from './overview-start.tsx';
 
 const asked = { by: 'model' };
+
+export const ahead = ({ search }: { readonly search: Readonly<Record<string, unknown>> }) =>
+  void queryClient.prefetchQuery(data<OverviewView>('overview', search['by'] === 'key' ? { by: 'key' } : {}));
 
 /** How much is left, how long it lasts, what eats it. */
 export function OverviewPage(): ReactNode {

@@ -41,7 +41,6 @@ export default {
   },
   topUp: 'Top up',
   createKey: 'Create key',
-  empty: 'No usage yet',
   start: {
     title: 'Four steps',
     topUp: 'Top up',
@@ -59,7 +58,6 @@ export default {
       `It works. ${model} answered with ${tokens} tokens for ${cost}; balance ${balance}.`,
     see: 'See the charge',
     done: 'Done',
-    next: 'Next',
     sample: 'Sample request with curl',
   },
 };

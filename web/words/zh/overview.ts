@@ -42,7 +42,6 @@ export default {
   },
   topUp: '充值',
   createKey: '创建密钥',
-  empty: '还没有用量',
   start: {
     title: '四步开始使用',
     topUp: '充值',
@@ -59,7 +58,6 @@ export default {
     works: (model, tokens, cost, balance) => `成功了。${model} 返回 ${tokens} 个 token，扣费 ${cost}，余额 ${balance}。`,
     see: '查看这笔扣费',
     done: '已完成',
-    next: '下一步',
     sample: 'curl 请求示例',
   },
 } satisfies typeof en;
