@@ -152,7 +152,7 @@ onSqlite((_, __, fresh) => {
           { vendor: 'bfl', upstream: 'flux-2-max' },
         ]);
         const { status, error } = await asked(running);
-        expect([status, error?.code]).toEqual(trouble === 'failed' ? [500, 'generation_failed'] : [503, null]);
+        expect([status, error?.code]).toEqual(trouble === 'failed' ? [500, 'server_error'] : [503, null]);
         expect(submissions()).toBe(1);
         expect(await running.balance()).toBe('100.00');
         await running.expectBooks();

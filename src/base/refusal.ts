@@ -144,7 +144,7 @@ export const refusals = {
   generation_failed: {
     status: 500,
     type: 'server_error',
-    code: 'generation_failed',
+    code: 'server_error',
     message: 'The model has tried, and failed. Change the prompt and try again. (request id: {id})',
   },
   unavailable: {
