@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { taskProof } from '../gateway/tasks/proof.ts';
+import { dirname, join, resolve } from 'node:path';
 import { check as checkLedger } from '../ledger/check.ts';
 import { migrations } from '../migrations.ts';
+import { proofs } from '../proofs.ts';
 import { backup } from '../storage/backup.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
@@ -16,7 +16,7 @@ interface Options {
 
 export async function check(options: Options, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
-    const report = await checkLedger(database, taskProof);
+    const report = await checkLedger(database, proofs);
     const { accounts, transfers, holds } = report;
     const summary = [several(accounts, 'account'), several(transfers, 'transfer'), several(holds, 'open hold')].join(', ');
     const problems = report.problems.map((problem) => JSON.stringify(problem));
@@ -39,8 +39,22 @@ export async function backupTo(file: string, options: Options, env: Env): Promis
   const path = resolve(file);
   if (existsSync(path)) throw new Failure(`${path} exists; name a file that does not`);
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
-  await withDatabase(options, env, async (database) => {
+  await withDatabase(options, env, async (database, { dataFolder }) => {
     await backup(database, path);
-    print(options.json === true, { file: path }, [`wrote ${path}`]);
+    const { without, words } = beside(dataFolder, env);
+    print(options.json === true, { file: path, without }, [`wrote ${path}`, ...words]);
   });
+}
+
+/** What an installation needs beside its database, so that nobody finds out when it is restored. Where the media lie may be a bucket's address, with its keys: it is not told. */
+function beside(dataFolder: string, env: Env): { readonly without: readonly string[]; readonly words: readonly string[] } {
+  const key = env['TOLLGATE_MASTER_KEY'] ? 'TOLLGATE_MASTER_KEY' : join(dataFolder, 'master.key');
+  const files = env['MEDIA_URL'] ? 'MEDIA_URL' : join(dataFolder, 'media');
+  return {
+    without: [key, files],
+    words: [
+      `not in it: the master key (${key}), without which the vendors' keys in it cannot be read; keep it elsewhere`,
+      `not in it: generated pictures and videos (${files}), which expire after a day`,
+    ],
+  };
 }
