@@ -90,7 +90,7 @@ forEachDatabase((name, _openFresh, fresh) => {
       expect(await running.gateway.database.query('SELECT key FROM answer')).toEqual([]);
       if (!want.startsWith('money')) return;
       const { userId: account } = running;
-      await credit(running.gateway.database, { id: 'later', account, amount: nanoPerYuan, from: 'wallet:test', code: 'topup', at: 1 });
+      await credit(running.gateway.database, { id: 'grant_later', account, amount: nanoPerYuan, from: 'grants', code: 'grant', at: 1 });
       const said = await submit();
       expect(said.status).toBe(200);
       expect(await (await submit()).text()).toBe(await said.text());
