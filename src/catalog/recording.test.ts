@@ -167,6 +167,7 @@ forEachDatabase((_, openFresh) => {
     expect((await load(db, sealer)).version).toBe('2');
     expect(await importPrices(db, list, { dry: false, clock })).toEqual({
       applied: false,
+      added: [],
       changed: [],
       unchanged: ['m/1', 'film'],
       refused: [],
