@@ -1,4 +1,4 @@
-import { holds, newPair, signed } from './keys.ts';
+import { holds, pairOf, signed } from './keys.ts';
 import { membersOf, type Members } from './wechat-rules.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
@@ -7,8 +7,8 @@ export type Parameters = Readonly<Record<string, string>>;
 export class AlipayKeys {
   readonly appId = '2021000000000001';
   readonly sellerId = '2088000000000001';
-  readonly app = newPair();
-  readonly alipay = newPair();
+  readonly app = pairOf('alipay app');
+  readonly alipay = pairOf('alipay');
 
   /** A notification's signature leaves `sign_type` out. */
   signNotice(parameters: Parameters): Parameters {

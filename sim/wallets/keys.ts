@@ -7,6 +7,15 @@ export interface Pair {
 
 export const newPair = (): Pair => generateKeyPairSync('rsa', { modulusLength: 2048 });
 
+const pairs = new Map<string, Pair>();
+
+/** Whose it is, made when it is first needed: once for all simulators of a process, since a pair costs a tenth of a second and more. */
+export function pairOf(name: string): Pair {
+  const pair = pairs.get(name) ?? newPair();
+  pairs.set(name, pair);
+  return pair;
+}
+
 export const privatePem = ({ privateKey }: Pair): string => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 export const publicPem = ({ publicKey }: Pair): string => publicKey.export({ type: 'spki', format: 'pem' }).toString();
 

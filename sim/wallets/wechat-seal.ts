@@ -1,6 +1,6 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { certificateOf } from './certificate.ts';
-import { newPair, signed } from './keys.ts';
+import { pairOf, signed } from './keys.ts';
 
 /** Who the simulated WeChat Pay is, and the one merchant that it knows. */
 export class WechatKeys {
@@ -10,8 +10,8 @@ export class WechatKeys {
   readonly apiV3Key = '0123456789abcdef0123456789abcdef';
   readonly publicKeyId = 'PUB_KEY_ID_0119000000012026112100000000000001';
   readonly certificateSerial = '3E1D5C0F2A7B4D6E8F9012345678ABCDEF012345';
-  readonly merchant = newPair();
-  readonly platform = newPair();
+  readonly merchant = pairOf('wechat merchant');
+  readonly platform = pairOf('wechat platform');
   readonly #certificate: string;
 
   constructor() {

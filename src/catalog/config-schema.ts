@@ -227,7 +227,12 @@ export const signinSchema = members({
 });
 export type WrittenSigninMembers = z.output<typeof signinSchema>;
 
-const walletKey = { private_key: text.optional(), private_key_file: text.optional(), public_key: text.optional(), public_key_file: text.optional() };
+const walletKey = {
+  private_key: text.optional(),
+  private_key_file: text.optional(),
+  public_key: text.optional(),
+  public_key_file: text.optional(),
+};
 
 export const paymentsSchema = members({
   expiry_minutes: count(1).optional(),

@@ -33,7 +33,9 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
   };
   let gateway: Gateway;
   try {
-    gateway = await openGateway(await gatewayOptions({ ...options, data: folder }, { ...configuration, payments: simulator.wallets.settings }, sealed));
+    gateway = await openGateway(
+      await gatewayOptions({ ...options, data: folder }, { ...configuration, payments: simulator.wallets.settings }, sealed),
+    );
   } catch (error) {
     await leave();
     throw error;

@@ -73,6 +73,7 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     databaseUrl,
     media: mediaPlace(dataFolder, env),
     publicUrl: publicUrl(env),
+    payments: paymentsOf(configuration, env),
     signin: signinOf(configuration, env),
     trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),

@@ -20,9 +20,8 @@ async function settle(parts: PaymentParts, wallet: Wallet, order: Order, closing
   const standing = await wallet.ask(order.id);
   if (standing.kind === 'fault') return standing;
   if (standing.kind === 'paid') return void (await take(parts, wallet, standing.payment));
-  if (standing.kind === 'closed' || standing.kind === 'returned')
-    return void (await database.transact(() => endOrder(order.id, 'closed', clock.now())));
-  if (standing.kind === 'waiting' && standing.scanned) await database.transact(() => markScanned(order.id));
+  if (standing.kind === 'closed' || standing.kind === 'returned') return void (await endOrder(database, order.id, 'closed', clock.now()));
+  if (standing.kind === 'waiting' && standing.scanned) await markScanned(database, order.id, clock.now());
   if (order.state !== 'waiting' || (!closing && clock.now() < order.expiresAt)) return undefined;
   return close(parts, wallet, order);
 }
@@ -31,7 +30,7 @@ async function settle(parts: PaymentParts, wallet: Wallet, order: Order, closing
 async function close({ database, clock }: PaymentParts, wallet: Wallet, { id }: Order): Promise<WalletFault | undefined> {
   const closed = await wallet.close(id);
   if (closed.kind === 'fault') return closed;
-  await database.transact(() => endOrder(id, 'closed', clock.now()));
+  await endOrder(database, id, 'closed', clock.now());
   return undefined;
 }
 

@@ -13,7 +13,7 @@ import type { RefundStanding, Wallet } from './wallet.ts';
 export async function askRefund(parts: PaymentParts, wallet: Wallet, refund: OrderRefund): Promise<void> {
   const { database, clock, limits, log } = parts;
   const order = await findOrder(database, refund.orderId);
-  if (order === undefined || !(await database.transact(() => markAsked(refund)))) return;
+  if (order === undefined || !(await markAsked(database, refund))) return;
   const standing = await standingOf(parts, wallet, order, refund);
   const now = clock.now();
   if (standing.kind === 'done') {

@@ -5,7 +5,7 @@ export const paymentsMigrations: readonly Migration[] = [
   {
     id: '0025-payments',
     statements: [
-      // `next_look_at` is a lease as well: whoever claims an order moves it beyond the end of what is about to be asked. `version`: of the topic `orders`, when it changed last.
+      // `next_look_at` is a lease as well: whoever claims an order moves it beyond the end of what is about to be asked.
       `CREATE TABLE payment_order (
         id TEXT PRIMARY KEY,
         account TEXT NOT NULL,
@@ -25,7 +25,7 @@ export const paymentsMigrations: readonly Migration[] = [
         closed_at BIGINT,
         paid_at BIGINT,
         credited_at BIGINT,
-        version BIGINT NOT NULL,
+        changed_at BIGINT NOT NULL,
         next_look_at BIGINT,
         asked_at BIGINT,
         claims BIGINT NOT NULL DEFAULT 0,
@@ -38,7 +38,7 @@ export const paymentsMigrations: readonly Migration[] = [
       'CREATE UNIQUE INDEX payment_order_once ON payment_order (account, idempotency_key)',
       'CREATE INDEX payment_order_account ON payment_order (account, id)',
       'CREATE INDEX payment_order_due ON payment_order (next_look_at) WHERE next_look_at IS NOT NULL',
-      'CREATE INDEX payment_order_version ON payment_order (version)',
+      'CREATE INDEX payment_order_changed ON payment_order (account, changed_at)',
       'CREATE INDEX payment_order_paid ON payment_order (wallet, paid_at) WHERE paid_at IS NOT NULL',
       'CREATE UNIQUE INDEX payment_order_number ON payment_order (wallet, number) WHERE number IS NOT NULL',
       `CREATE TABLE payment_refund (

@@ -36,8 +36,8 @@ export interface Order {
   readonly closedAt: number | undefined;
   readonly paidAt: number | undefined;
   readonly creditedAt: number | undefined;
-  /** Grows with every change of any order. */
-  readonly version: bigint;
+  /** When its owner last had something new to see. */
+  readonly changedAt: number;
   readonly askedAt: number | undefined;
   readonly claims: bigint;
   readonly faults: number;
@@ -87,7 +87,7 @@ export function readOrder(row: Row): Order {
     closedAt: timeOr(row, 'closed_at'),
     paidAt: timeOr(row, 'paid_at'),
     creditedAt: timeOr(row, 'credited_at'),
-    version: integer(row, 'version'),
+    changedAt: Number(integer(row, 'changed_at')),
     askedAt: timeOr(row, 'asked_at'),
     claims: integer(row, 'claims'),
     faults: Number(integer(row, 'faults')),

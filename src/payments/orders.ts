@@ -1,12 +1,8 @@
 import { credit } from '../ledger/scripts/account.ts';
-import { bump } from '../storage/changes.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { skipLocked } from '../storage/skip-locked.ts';
 import { type Order, readOrder } from './order.ts';
 import type { Payment, PayMethod, WalletId } from './wallet.ts';
-
-/** The topic under which every process hears that an order changed: those with a higher `version` than it knows (`ordersSince`). */
-export const ordersTopic = 'orders';
 
 /** The operator's side of what a wallet brings. */
 export const walletAccount = (wallet: WalletId): string => `wallet:${wallet}`;
@@ -30,12 +26,6 @@ export type Ordered =
   | { readonly kind: 'key reused' }
   | { readonly kind: 'too many' };
 
-/** Writes down a change: to be yielded last, since all changes of orders wait for each other here. */
-export function* touchOrder(id: string): Script<void> {
-  const [row] = yield bump(ordersTopic);
-  yield { sql: 'UPDATE payment_order SET version=$2 WHERE id=$1', params: [id, row?.['version'] ?? 0n] };
-}
-
 /** An order is there before any wallet hears of it. The same idempotency key gives the same order. */
 export function* insertOrder(order: NewOrder, waitingMax: number): Script<Ordered> {
   const { account, wallet, method, amount, idempotencyKey } = order;
@@ -52,39 +42,27 @@ export function* insertOrder(order: NewOrder, waitingMax: number): Script<Ordere
   }
   const [waiting] = yield { sql: "SELECT COUNT(*) AS count FROM payment_order WHERE account=$1 AND state='waiting'", params: [account] };
   if (Number(waiting?.['count']) >= waitingMax) return { kind: 'too many' };
-  const [version] = yield bump(ordersTopic);
   const [row] = yield {
-    sql: `INSERT INTO payment_order (id, account, wallet, method, amount, idempotency_key, state, created_at, expires_at, next_look_at, version)
-      VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10) RETURNING *`,
-    params: [
-      ...[order.id, account, wallet, method, amount, idempotencyKey],
-      ...[order.createdAt, order.expiresAt, order.nextLookAt, version?.['version'] ?? 0n],
-    ],
+    sql: `INSERT INTO payment_order (id, account, wallet, method, amount, idempotency_key, state, created_at, expires_at, next_look_at, changed_at)
+      VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $7) RETURNING *`,
+    params: [order.id, account, wallet, method, amount, idempotencyKey, order.createdAt, order.expiresAt, order.nextLookAt],
   };
   return { kind: 'new', order: readOrder(row ?? {}) };
 }
 
 /** What the payer scans. The first that the wallet gave stays. */
-export function* keepCode(id: string, code: string): Script<void> {
-  const kept = yield { sql: 'UPDATE payment_order SET code=$2 WHERE id=$1 AND code IS NULL RETURNING id', params: [id, code] };
-  if (kept.length > 0) yield* touchOrder(id);
+export async function keepCode(database: Database, id: string, code: string, at: number): Promise<void> {
+  await database.query('UPDATE payment_order SET code=$2, changed_at=$3 WHERE id=$1 AND code IS NULL', [id, code, at]);
 }
 
 /** The end of an order that was not paid. Nothing happens to one that has ended. */
-export function* endOrder(id: string, state: 'closed' | 'failed', at: number, trouble?: string): Script<void> {
-  const ended = yield {
-    sql: "UPDATE payment_order SET state=$2, closed_at=$3, faults=0, trouble=$4 WHERE id=$1 AND state='waiting' RETURNING id",
-    params: [id, state, at, trouble ?? null],
-  };
-  if (ended.length > 0) yield* touchOrder(id);
+export async function endOrder(database: Database, id: string, state: 'closed' | 'failed', at: number, trouble?: string): Promise<void> {
+  const sql = "UPDATE payment_order SET state=$2, closed_at=$3, changed_at=$3, faults=0, trouble=$4 WHERE id=$1 AND state='waiting'";
+  await database.query(sql, [id, state, at, trouble ?? null]);
 }
 
-export function* markScanned(id: string): Script<void> {
-  const marked = yield {
-    sql: "UPDATE payment_order SET scanned=1 WHERE id=$1 AND scanned=0 AND state='waiting' RETURNING id",
-    params: [id],
-  };
-  if (marked.length > 0) yield* touchOrder(id);
+export async function markScanned(database: Database, id: string, at: number): Promise<void> {
+  await database.query("UPDATE payment_order SET scanned=1, changed_at=$2 WHERE id=$1 AND scanned=0 AND state='waiting'", [id, at]);
 }
 
 /** `differs`: it fits no order of ours as it should, and is written down for the operator. */
@@ -112,10 +90,9 @@ export function* takePayment(wallet: WalletId, payment: Payment, at: number): Sc
   });
   if (credited !== 'created') return yield* keepUnmatched(wallet, payment, 'credited for another order', at);
   yield {
-    sql: `UPDATE payment_order SET state='credited', number=$2, transfer=$3, paid_at=$4, credited_at=$5, next_look_at=NULL, faults=0, trouble=NULL WHERE id=$1`,
+    sql: `UPDATE payment_order SET state='credited', number=$2, transfer=$3, paid_at=$4, credited_at=$5, changed_at=$5, next_look_at=NULL, faults=0, trouble=NULL WHERE id=$1`,
     params: [order.id, payment.number, id, payment.paidAt, at],
   };
-  yield* touchOrder(order.id);
   return 'credited';
 }
 
@@ -174,11 +151,10 @@ export async function findOrder(database: Database, id: string, account?: string
   return row && readOrder(row);
 }
 
-/** Changes since `version`, in their order: what an events stream has to tell. Of one account, or of all. */
-export async function ordersSince(database: Database, version: bigint, most: number, account?: string): Promise<readonly Order[]> {
-  const ours = account === undefined ? '' : ' AND account=$3';
-  const sql = `SELECT * FROM payment_order WHERE version>$1${ours} ORDER BY version LIMIT $2`;
-  return (await database.query(sql, account === undefined ? [version, most] : [version, most, account])).map(readOrder);
+/** Orders of an account that changed at `since` (wall clock, ms) or later: what an events stream has to tell. */
+export async function ordersSince(database: Database, account: string, since: number, most: number): Promise<readonly Order[]> {
+  const sql = 'SELECT * FROM payment_order WHERE account=$1 AND changed_at>=$2 ORDER BY changed_at LIMIT $3';
+  return (await database.query(sql, [account, since, most])).map(readOrder);
 }
 
 export interface OrderFilter {

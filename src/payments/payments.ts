@@ -3,6 +3,7 @@ import { orderedId } from '../accounts/keys.ts';
 import type { Nano } from '../base/money.ts';
 import { pause } from '../base/timers.ts';
 import { createAccount } from '../ledger/ledger.ts';
+import type { Script } from '../storage/database.ts';
 import { askOrder, take } from './ask-order.ts';
 import { askRefund } from './ask-refund.ts';
 import { Collector } from './collector.ts';
@@ -28,13 +29,18 @@ export interface OrderAsk {
 /** `unavailable`: the wallet does not answer; the same ask again finds the same order. Its `order` says `failed` when the wallet would not take it. */
 export type OrderAnswered =
   | { readonly kind: 'order' | 'unavailable'; readonly order: Order }
-  | { readonly kind: 'no such wallet' | 'wrong amount' | 'key reused' | 'too many' };
+  | { readonly kind: 'no such wallet' }
+  | { readonly kind: 'wrong amount' }
+  | { readonly kind: 'key reused' }
+  | { readonly kind: 'too many' };
 
 export interface RefundAsk {
   readonly orderId: string;
   readonly amount: Nano;
   readonly reason: string;
   readonly idempotencyKey: string;
+  /** What is written in the same transaction: who did it. */
+  readonly beside?: (order: Order, refundId: string) => Script<unknown>;
 }
 
 export type RefundAnswered = RefundBegun | { readonly kind: 'wrong amount' | 'no such wallet' };
@@ -101,11 +107,12 @@ export class Payments {
     const { database, clock, limits, wallets } = this.#parts;
     if (ask.amount <= 0n || !isWholeFen(ask.amount)) return { kind: 'wrong amount' };
     const now = clock.now();
-    const wish = { ...ask, id: orderedId('rfd_', now), at: now, nextLookAt: now };
+    const { beside, ...wished } = ask;
+    const wish = { ...wished, id: orderedId('rfd_', now), at: now, nextLookAt: now };
     const order = await findOrder(database, ask.orderId);
     const wallet = order && wallets.get(order.wallet);
     if (order !== undefined && wallet === undefined) return { kind: 'no such wallet' };
-    const begun = await this.#begin(wish);
+    const begun = await this.#begin(wish, beside);
     if (wallet === undefined || (begun.kind !== 'new' && begun.kind !== 'known')) return begun;
     const claimed = await claimRefund(database, begun.refund.id, clock.now() + limits.leaseMs);
     if (claimed !== undefined) await askRefund(this.#parts, wallet, claimed);
@@ -153,10 +160,10 @@ export class Payments {
     const { id, amount, method, expiresAt } = order;
     const urls = { notifyUrl: base + noticePath(wallet.id), returnUrl: `${base}/top-up/${id}` };
     const made = await wallet.make({ id, amount, method, expiresAt, subject, ...urls });
-    if (made.kind === 'made') await database.transact(() => keepCode(id, made.code));
+    if (made.kind === 'made') await keepCode(database, id, made.code, clock.now());
     else {
       this.#parts.log({ event: 'trouble', wallet: wallet.id, id, why: made.why });
-      if (made.sure) await database.transact(() => endOrder(id, 'failed', clock.now(), made.why));
+      if (made.sure) await endOrder(database, id, 'failed', clock.now(), made.why);
     }
     const now = (await findOrder(database, id)) ?? order;
     // Paid already: then nobody needs a code.
@@ -175,11 +182,11 @@ export class Payments {
   }
 
   /** Money in idle floats comes in when it is called. */
-  async #begin(wish: NewRefund): Promise<RefundBegun> {
+  async #begin(wish: NewRefund, beside: RefundAsk['beside']): Promise<RefundBegun> {
     const { database, clock, limits, timers } = this.#parts;
     const until = clock.monotonicMs() + limits.moneyWaitMs;
     for (;;) {
-      const begun = await database.transact(() => beginRefund(wish));
+      const begun = await database.transact(() => beginRefund(wish, beside));
       if (begun.kind !== 'not enough' || clock.monotonicMs() >= until) return begun;
       await pause(timers, moneyLookMs);
     }

@@ -18,7 +18,8 @@ export interface Reconciled {
 
 export type ReconcileRun =
   | { readonly kind: 'done'; readonly reconciled: Reconciled }
-  | { readonly kind: 'not yet' | 'no such day' }
+  | { readonly kind: 'not yet' }
+  | { readonly kind: 'no such day' }
   | WalletFault;
 
 /** What a run may take; a bill that is not there, or a wallet that does not answer, is asked for again after so long. */

@@ -1,8 +1,8 @@
 import { endPayout, openPayout } from '../ledger/scripts/payout.ts';
 import type { Database, Script } from '../storage/database.ts';
 import { skipLocked } from '../storage/skip-locked.ts';
-import { type OrderRefund, readOrder, readRefund } from './order.ts';
-import { touchOrder, walletAccount } from './orders.ts';
+import { type Order, type OrderRefund, readOrder, readRefund } from './order.ts';
+import { walletAccount } from './orders.ts';
 import type { WalletId } from './wallet.ts';
 
 export interface NewRefund {
@@ -20,8 +20,8 @@ export type RefundBegun =
   | { readonly kind: 'new' | 'known'; readonly refund: OrderRefund }
   | { readonly kind: 'key reused' | 'no such order' | 'not credited' | 'too much' | 'not enough' };
 
-/** The first step: the money is set aside, before the wallet hears of it. */
-export function* beginRefund(wish: NewRefund): Script<RefundBegun> {
+/** The first step: the money is set aside, before the wallet hears of it. `beside`: what is written with it, once. */
+export function* beginRefund(wish: NewRefund, beside?: (order: Order, refundId: string) => Script<unknown>): Script<RefundBegun> {
   const [row] = yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *', params: [wish.orderId] };
   if (row === undefined) return { kind: 'no such order' };
   const order = readOrder(row);
@@ -42,8 +42,8 @@ export function* beginRefund(wish: NewRefund): Script<RefundBegun> {
       VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8) RETURNING *`,
     params: [wish.id, order.id, order.account, wish.amount, wish.reason, wish.idempotencyKey, wish.at, wish.nextLookAt],
   };
-  yield { sql: 'UPDATE payment_order SET refunding=refunding+$2 WHERE id=$1', params: [order.id, wish.amount] };
-  yield* touchOrder(order.id);
+  yield { sql: 'UPDATE payment_order SET refunding=refunding+$2, changed_at=$3 WHERE id=$1', params: [order.id, wish.amount, wish.at] };
+  if (beside !== undefined) yield* beside(order, wish.id);
   return { kind: 'new', refund: readRefund(made ?? {}) };
 }
 
@@ -62,21 +62,16 @@ export function* endRefund(refund: Pick<OrderRefund, 'id' | 'orderId' | 'amount'
   if (ended.length === 0) return false;
   yield* endPayout(refund.id, paid ? { kind: 'paid', to: walletAccount(end.wallet), ref: refund.orderId, at } : { kind: 'kept' });
   yield {
-    sql: 'UPDATE payment_order SET refunding=refunding-$2, refunded=refunded+$3 WHERE id=$1',
-    params: [refund.orderId, refund.amount, paid ? refund.amount : 0n],
+    sql: 'UPDATE payment_order SET refunding=refunding-$2, refunded=refunded+$3, changed_at=$4 WHERE id=$1',
+    params: [refund.orderId, refund.amount, paid ? refund.amount : 0n, at],
   };
-  yield* touchOrder(refund.orderId);
   return true;
 }
 
 /** From here on the wallet may have it. False: another has the refund by now. */
-export function* markAsked({ id, orderId, claims }: OrderRefund): Script<boolean> {
-  const marked = yield {
-    sql: "UPDATE payment_refund SET state='asked' WHERE id=$1 AND claims=$2 AND state IN ('held', 'asked') RETURNING id",
-    params: [id, claims],
-  };
-  if (marked.length > 0) yield* touchOrder(orderId);
-  return marked.length > 0;
+export async function markAsked(database: Database, { id, claims }: OrderRefund): Promise<boolean> {
+  const sql = "UPDATE payment_refund SET state='asked' WHERE id=$1 AND claims=$2 AND state IN ('held', 'asked') RETURNING id";
+  return (await database.query(sql, [id, claims])).length > 0;
 }
 
 const claim = 'UPDATE payment_refund SET next_look_at=$3, claims=claims+1 WHERE';

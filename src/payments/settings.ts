@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../base/clock.ts';
-import { type Wallet, type WalletId, walletIds } from './wallet.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { Wallet, WalletId } from './wallet.ts';
 import { Alipay } from './wallets/alipay.ts';
 import { privateKeyFrom, publicKeyFrom } from './wallets/rsa.ts';
 import { WechatPay } from './wallets/wechat-pay.ts';
 
 /** What is written of each wallet, by member: in the configuration file, or in the environment. */
 export type WalletTexts = Readonly<Record<string, string | undefined>>;
-export type PaymentSettings = Readonly<Partial<Record<WalletId, WalletTexts>>>;
+export interface PaymentSettings {
+  readonly wechat_pay?: WalletTexts | undefined;
+  readonly alipay?: WalletTexts | undefined;
+  /** How long an order can be paid. */
+  readonly expiryMs?: number | undefined;
+}
 
 /** Something is missing, or is not what it should be: the operator's to mend. Never tells a secret. */
-export class PaymentSettingsError extends Error {}
+class PaymentSettingsError extends Error {}
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -41,15 +46,14 @@ const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = 
 
 /** The file's word before the environment's. A wallet of which nothing is written is absent. */
 export function paymentSettings(written: PaymentSettings, env: Env): PaymentSettings {
-  return Object.fromEntries(
-    walletIds.flatMap((wallet) => {
-      const members = Object.entries(variables[wallet]).map(([member, variable]): [string, string | undefined] => [
-        member,
-        written[wallet]?.[member] || env[variable] || undefined,
-      ]);
-      return members.some(([, text]) => text !== undefined) ? [[wallet, Object.fromEntries(members)]] : [];
-    }),
-  );
+  const textsOf = (wallet: WalletId): WalletTexts | undefined => {
+    const members = Object.entries(variables[wallet]).map(([member, variable]) => [
+      member,
+      written[wallet]?.[member] || env[variable] || undefined,
+    ]);
+    return members.some(([, text]) => text !== undefined) ? Object.fromEntries(members) : undefined;
+  };
+  return { ...written, wechat_pay: textsOf('wechat_pay'), alipay: textsOf('alipay') };
 }
 
 /** Opens the wallets that are configured. Throws a `PaymentSettingsError` for one that is configured by half. `stop` breaks off what is asked of them. */
@@ -58,6 +62,17 @@ export function openWallets(settings: PaymentSettings, clock: Clock, stop: Abort
   if (settings.wechat_pay !== undefined) wallets.set('wechat_pay', wechatPay(new Written('wechat_pay', settings.wechat_pay), clock, stop));
   if (settings.alipay !== undefined) wallets.set('alipay', alipay(new Written('alipay', settings.alipay), clock, stop));
   return wallets;
+}
+
+/** What is wrong with them, in a sentence. */
+export function wrongPayments(settings: PaymentSettings): string | undefined {
+  try {
+    openWallets(settings, systemClock, AbortSignal.abort());
+    return undefined;
+  } catch (error) {
+    if (error instanceof PaymentSettingsError) return error.message;
+    throw error;
+  }
 }
 
 const apiV3KeyBytes = 32;

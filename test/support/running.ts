@@ -6,10 +6,10 @@ import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatYuan, parseYuan } from '../../src/base/money.ts';
 import { readConfiguration } from '../../src/catalog/config.ts';
-import { taskProof } from '../../src/gateway/tasks/proof.ts';
 import { check } from '../../src/ledger/check.ts';
 import { balance } from '../../src/ledger/ledger.ts';
 import { type Gateway, type GatewayOptions, openGateway, serves } from '../../src/main.ts';
+import { proofs } from '../../src/proofs.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Row } from '../../src/storage/database.ts';
 import { type KeyWish, type NewTestKey, newCustomer, newTestKey } from './customer.ts';
@@ -130,7 +130,7 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
     balance: async () => formatYuan((await balance(database, userId))?.balance ?? 0n),
     usage: () => database.query('SELECT * FROM usage ORDER BY reserved_at, id'),
     async expectBooks() {
-      expect(await check(database, taskProof)).toMatchObject({ ok: true, problems: [] });
+      expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
       const [counts] = await database.query(
         `SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT COUNT(*) FROM transfer WHERE credit='revenue') AS charges`,
       );

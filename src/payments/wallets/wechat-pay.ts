@@ -25,6 +25,7 @@ import { unseal } from './wechat-signature.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
+const reasonBytesMax = 80;
 const billBytesMax = 64 * 1024 * 1024;
 const absentCodes = new Set(['ORDER_NOT_EXIST', 'ORDERNOTEXIST', 'RESOURCE_NOT_EXISTS']);
 const taken: Answer = { status: 204, type: 'application/json', body: '' };
@@ -76,7 +77,7 @@ export class WechatPay implements Wallet {
     const reply = await this.#caller.call('POST', '/v3/refund/domestic/refunds', {
       out_trade_no: orderId,
       out_refund_no: id,
-      reason,
+      reason: cut(reason, reasonBytesMax),
       notify_url: notifyUrl,
       amount: { refund: fenOf(amount), total: fenOf(total), currency: 'CNY' },
     });
@@ -145,6 +146,13 @@ export class WechatPay implements Wallet {
       return undefined;
     return { orderId, number, amount: total, currency, paidAt };
   }
+}
+
+/** As many whole characters as fit. */
+function cut(text: string, bytesMax: number): string {
+  let cutText = text;
+  while (Buffer.byteLength(cutText) > bytesMax) cutText = [...cutText].slice(0, -1).join('');
+  return cutText;
 }
 
 function refundOf(body: Members, member: string, id: string): RefundStanding {

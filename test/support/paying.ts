@@ -1,0 +1,129 @@
+import { expect, onTestFinished } from 'vitest';
+import { type Sim, startSim } from '../../sim/index.ts';
+
+import { formatYuan, nanoPerYuan, type Nano } from '../../src/base/money.ts';
+import { systemTimers } from '../../src/base/timers.ts';
+import { newCustomer } from './customer.ts';
+import { openServer, serverLimits } from '../../src/http/server.ts';
+import { check } from '../../src/ledger/check.ts';
+import { balance } from '../../src/ledger/ledger.ts';
+import { ledgerProcedures } from '../../src/ledger/procedures.ts';
+import { migrations } from '../../src/migrations.ts';
+import { type PaymentLimits, paymentLimits } from '../../src/payments/limits.ts';
+import { openNotices } from '../../src/payments/notice-routes.ts';
+import type { Order } from '../../src/payments/order.ts';
+import type { PaymentLine } from '../../src/payments/parts.ts';
+import { Payments } from '../../src/payments/payments.ts';
+import { openWallets } from '../../src/payments/settings.ts';
+import type { PayMethod, WalletId } from '../../src/payments/wallet.ts';
+import { proofs } from '../../src/proofs.ts';
+import type { Database, Row } from '../../src/storage/database.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import type { FreshDatabase } from '../databases.ts';
+import { TurnedClock } from './task-node.ts';
+
+/** One process's payments on a database that may have others, with its own server for notifications. */
+export interface PayingNode {
+  readonly payments: Payments;
+  readonly url: string;
+  readonly lines: PaymentLine[];
+}
+
+/** Payments against the simulated wallets, whose clock is the same. Nothing is asked in the background: `payments.look()`. */
+export interface Paying extends PayingNode {
+  readonly database: Database;
+  readonly sim: Sim;
+  readonly clock: TurnedClock;
+  readonly account: string;
+  node(): Promise<PayingNode>;
+  /** An order of the customer's; 1.00 unless told. */
+  order(
+    wallet: WalletId,
+    wish?: { readonly yuan?: bigint; readonly method?: PayMethod; readonly key?: string; readonly account?: string },
+  ): Promise<Order>;
+  found(id: string): Promise<Order>;
+  balance(account?: string): Promise<string>;
+  rows(sql: string): Promise<readonly Row[]>;
+  /** Turns the clock on. */
+  later(ms: number): void;
+  expectBooks(): Promise<void>;
+}
+
+let keys = 0;
+
+export async function startPaying(fresh: () => Promise<FreshDatabase>, limits: Partial<PaymentLimits> = {}): Promise<Paying> {
+  const { open } = await fresh();
+  const openOne = () => open({ procedures: ledgerProcedures });
+  const database = await openOne();
+  await migrate(database, migrations);
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  const clock = new TurnedClock();
+  sim.wallets.counter.now = () => clock.now();
+  const { userId: account } = await newCustomer(database, 0n);
+  const node = (): Promise<PayingNode> => openOne().then((own) => openNode(own, sim, clock, limits));
+  const first = await node();
+  const { payments } = first;
+  const found = async (id: string): Promise<Order> => {
+    const order = await payments.check(id);
+    if (order === undefined) throw new Error('no such order');
+    return order;
+  };
+  return {
+    ...first,
+    database,
+    sim,
+    clock,
+    account,
+    node,
+    found,
+    async order(wallet, { yuan = 1n, method = 'qr', key = `key-${keys++}`, account: whose = account } = {}) {
+      const made = await payments.order({
+        account: whose,
+        wallet,
+        method,
+        amount: yuan * nanoPerYuan,
+        idempotencyKey: key,
+        subject: 'Top-up',
+      });
+      if (made.kind !== 'order') throw new Error(made.kind);
+      return made.order;
+    },
+    balance: async (whose = account) => formatYuan((await balance(database, whose))?.balance ?? 0n),
+    rows: (sql) => database.query(sql),
+    later(ms) {
+      clock.turnedMs += ms;
+    },
+    async expectBooks() {
+      expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
+    },
+  };
+}
+
+async function openNode(database: Database, sim: Sim, clock: TurnedClock, limits: Partial<PaymentLimits>): Promise<PayingNode> {
+  const lines: PaymentLine[] = [];
+  const stop = new AbortController();
+  let url = '';
+  const payments = new Payments({
+    database,
+    clock,
+    timers: systemTimers,
+    wallets: openWallets(sim.wallets.settings, clock, stop.signal),
+    limits: { ...paymentLimits, moneyWaitMs: 300, ...limits },
+    publicUrl: () => url,
+    log: (line) => void lines.push(line),
+  });
+  const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
+  openNotices(server, payments, (error) => {
+    throw error;
+  });
+  url = await server.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(async () => {
+    stop.abort();
+    await payments.close();
+    await server.close();
+  });
+  return { payments, url, lines };
+}
+
+export const yuan = (amount: bigint): Nano => amount * nanoPerYuan;
