@@ -179,7 +179,7 @@ function* debit(visit: ConsoleVisit<z.output<typeof amounted>>, account: string,
     return 'done';
   }
   if ((yield* openPayout({ id, account, amount: input.amount, at })) === 'insufficient') return 'insufficient';
-  yield* endPayout(id, { kind: 'paid', to: 'grants', ref: input.reason, at });
+  yield* endPayout(id, { kind: 'paid', to: 'grants', code: 'debit', ref: input.reason, at });
   yield* tell(visit, 'user.debit', account, id, -input.amount);
   return 'done';
 }
