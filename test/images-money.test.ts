@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
 import { pictureOf } from '../sim/media/png.ts';
-import { onSqlite } from './databases.ts';
+import { forEachDatabase } from './databases.ts';
 import { imageForm, made, sendForm } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
 import { json, startVendor } from './support/scripted-vendor.ts';
@@ -41,7 +41,7 @@ const generations = '/v1/images/generations';
 const words = { model: 'm', prompt: 'a cat' };
 const picture = pictureOf('a cat', 64, 64).toString('base64');
 
-onSqlite((_, __, fresh) => {
+forEachDatabase((_, __, fresh) => {
   const start = async (price: string, channels: readonly Channel[], yuan = '10', image?: string): Promise<Running> =>
     startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(price, channels, image), yuan });
 
