@@ -91,6 +91,7 @@ const user = [
   page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage'),
   page('/tasks/$id', () => import('./pages/task.tsx'), 'TaskPage'),
   page('/settings', () => import('./pages/settings.tsx'), 'SettingsPage', settingsWords, signInWords),
+  createRoute({ getParentRoute: () => frame, path: '/$', component: MissingPage }),
 ];
 
 const operators = [

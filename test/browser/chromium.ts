@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 const debian = '/usr/bin/chromium';
 
@@ -14,8 +14,8 @@ function findChromium(): string | undefined {
 
 const executablePath = findChromium();
 
-/** A test in a real Chromium: Debian's, `CHROMIUM`, or Playwright's own. Skipped where there is none, which the closing line of `npm test` tells. */
-export const browserTest = test.skipIf(executablePath === undefined);
+/** No Chromium here: neither `CHROMIUM`, nor Debian's, nor Playwright's own. What needs one is skipped, which the closing line of `npm test` tells. */
+export const noChromium = executablePath === undefined;
 
 let browser: Browser | undefined;
 

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { announce } from '../browser/announce.ts';
@@ -21,7 +21,9 @@ export default function ChartCanvas(props: CanvasProps): ReactNode {
   const shown = props.series.filter(({ id }) => !props.hidden.has(id));
   const signature = JSON.stringify([kind, labels, shown]);
   const latest = useRef(props);
-  latest.current = props;
+  useLayoutEffect(() => {
+    latest.current = props;
+  });
 
   useEffect(() => {
     const element = place.current;
