@@ -100,10 +100,10 @@ class AuthDesk {
     const { signin, site } = this.#rooms;
     if (!site.isOwn(request.headers)) return this.#page(request, reply, undefined);
     const token = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '').get('token') ?? '';
-    const secret = await signin.byLink(token, this.#visitor(request));
-    if (secret === undefined) return this.#page(request, reply, undefined);
-    if (secret === 'suspended') return this.#failed(reply, 'suspended', false, '/');
-    return reply.header('set-cookie', sessionCookie(secret, site.secure)).redirect('/', 303);
+    const admitted = await signin.byLink(token, this.#visitor(request));
+    if (admitted === undefined) return this.#page(request, reply, undefined);
+    if (admitted === 'suspended') return this.#failed(reply, 'suspended', false, '/');
+    return reply.header('set-cookie', sessionCookie(admitted.secret, site.secure)).redirect('/', 303);
   };
 
   readonly broken = (error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply => {

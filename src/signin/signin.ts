@@ -37,6 +37,9 @@ export type Outcome =
   | { readonly done: 'linked'; readonly next: string }
   | { readonly done: 'failed'; readonly why: SigninFailure; readonly linking: boolean; readonly next: string };
 
+/** The new session's secret, for the browser. */
+export type Admitted = { readonly secret: string } | 'suspended';
+
 export interface SigninRooms {
   readonly database: Database;
   readonly settings: SigninSettings;
@@ -106,7 +109,7 @@ export class Signin {
   }
 
   /** Signs in whoever has an unused link. Undefined: it was used, is over or never was. */
-  async byLink(link: string, visitor: Visitor): Promise<string | 'suspended' | undefined> {
+  async byLink(link: string, visitor: Visitor): Promise<Admitted | undefined> {
     return this.#rooms.database.transact(function* () {
       const user = yield* useLink(link, visitor.at);
       return user && (yield* admit(user, 'link', visitor));
@@ -115,19 +118,19 @@ export class Signin {
 
   async #enter(person: Person, visitor: Visitor, next: string): Promise<Outcome> {
     const { database, settings } = this.#rooms;
-    const enter = (): Promise<string | 'suspended' | undefined> =>
+    const enter = (): Promise<Admitted | undefined> =>
       database.transact(function* () {
         const user = (yield* recognise(person)) ?? (settings.signUp ? yield* newcomer(person, visitor) : undefined);
         return user && (yield* admit(user, person.provider, visitor));
       });
-    const secret = await enter().catch((error: unknown) => {
+    const admitted = await enter().catch((error: unknown) => {
       // The same newcomer in two windows: the other one was first, and is known by now.
       if (error instanceof KnownMeanwhile) return enter();
       throw error;
     });
     const failed = (why: SigninFailure): Outcome => ({ done: 'failed', why, linking: false, next });
-    if (secret === undefined) return failed('sign_up_closed');
-    return secret === 'suspended' ? failed('suspended') : { done: 'signed in', secret, next };
+    if (admitted === undefined) return failed('sign_up_closed');
+    return admitted === 'suspended' ? failed('suspended') : { done: 'signed in', ...admitted, next };
   }
 }
 
@@ -148,9 +151,10 @@ function* link(userId: string, person: Person, { at, ip }: Visitor): ReturnType<
   return linked;
 }
 
-/** A new session, never one that was there before: nobody can have planted it. Its secret. */
-function* admit(user: User, way: string, { browser, ip, at, former }: Visitor): Script<string | 'suspended'> {
+/** A new session, never one that was there before: nobody can have planted it. */
+function* admit(user: User, way: string, { browser, ip, at, former }: Visitor): Script<Admitted> {
   if (user.state === 'suspended') return 'suspended';
   if (former !== undefined) yield* endSessionOf(former);
-  return (yield* startSession({ userId: user.id, way, browser, ip, at })).secret;
+  const { secret } = yield* startSession({ userId: user.id, way, browser, ip, at });
+  return { secret };
 }

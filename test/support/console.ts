@@ -4,12 +4,14 @@ import { startSession } from '../../src/accounts/sessions.ts';
 import { type Role, setUserRole } from '../../src/accounts/users.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
+import { openAuth } from '../../src/console/auth-pages.ts';
 import { type ConsoleRooms, openConsole } from '../../src/console/door.ts';
 import type { ConsoleRow } from '../../src/console/row.ts';
 import { openServer, serverLimits } from '../../src/http/server.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { enrol } from '../../src/signin/enrol.ts';
 import { csrfOf } from '../../src/signin/session-cookie.ts';
+import type { Signin } from '../../src/signin/signin.ts';
 import { openSite } from '../../src/signin/site.ts';
 import type { Database } from '../../src/storage/database.ts';
 
@@ -49,7 +51,7 @@ export async function askPlain(url: string, { method = 'GET', body, headers = {}
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('end', () => {
         const whole = Buffer.concat(parts).toString('utf8');
-        const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true && whole !== '';
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text: whole, json: isJson ? JSON.parse(whole) : undefined });
       });
       response.on('error', reject);
@@ -80,6 +82,41 @@ export async function signedInAs(url: string, database: Database, userId: string
   };
 }
 
+/** A browser that keeps cookies and goes nowhere by itself: redirects are the test's business. */
+export class Wanderer {
+  readonly #cookies = new Map<string, string>();
+
+  get cookie(): string {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  plant(name: string, value: string): void {
+    this.#cookies.set(name, value);
+  }
+
+  async get(url: string, headers: ConsoleAsk['headers'] = {}): Promise<ConsoleAnswer> {
+    return this.#go(url, { headers });
+  }
+
+  /** Posts a form, as a page of the same site does. */
+  async post(url: string, fields: Readonly<Record<string, string>>, headers: ConsoleAsk['headers'] = {}): Promise<ConsoleAnswer> {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = new URLSearchParams(fields).toString();
+    return this.#go(url, { method: 'POST', body, headers: { origin: new URL(url).origin, ...type, ...headers } });
+  }
+
+  async #go(url: string, asked: ConsoleAsk): Promise<ConsoleAnswer> {
+    const answer = await askPlain(url, { ...asked, headers: { ...(this.cookie && { cookie: this.cookie }), ...asked.headers } });
+    for (const cookie of answer.headers['set-cookie'] ?? []) {
+      const [pair = '', ...attributes] = cookie.split('; ');
+      const [name = '', value = ''] = pair.split('=');
+      if (attributes.includes('Max-Age=0')) this.#cookies.delete(name);
+      else this.#cookies.set(name, value);
+    }
+    return answer;
+  }
+}
+
 /** A new user of that role, signed in. */
 export async function newBrowser(url: string, database: Database, role: Role = 'user'): Promise<Browser> {
   const user = await database.transact(() => enrol('test', 'user', systemClock.now()));
@@ -91,6 +128,8 @@ export interface ConsoleOptions {
   readonly clock?: Clock;
   readonly publicUrl?: string;
   readonly log?: ConsoleRooms['log'];
+  /** The ways in are open as well. */
+  readonly signin?: Signin;
 }
 
 const silent: ConsoleRooms['log'] = {
@@ -104,10 +143,11 @@ const silent: ConsoleRooms['log'] = {
 export async function startConsole(
   database: Database,
   rows: readonly ConsoleRow[],
-  { clock = systemClock, publicUrl, log = silent }: ConsoleOptions = {},
+  { clock = systemClock, publicUrl, log = silent, signin }: ConsoleOptions = {},
 ): Promise<string> {
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
   const rooms = { database, clock, limiter: new MemoryLimiter(clock), site: openSite(publicUrl), log };
+  if (signin !== undefined) await openAuth(server, { ...rooms, signin });
   const door = await openConsole(server, rooms, rows);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
