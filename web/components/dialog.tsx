@@ -39,7 +39,7 @@ export function Dialog({ open, onClose, title, description, children, footer, lo
           onOpenAutoFocus={focusField}
           {...(locked && { onEscapeKeyDown: keep, onInteractOutside: keep })}
         >
-          <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
+          <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-2.5">
             <div className="min-w-0">
               <Radix.Title className="text-card font-semibold">{title}</Radix.Title>
               {description !== undefined && <Radix.Description className="text-table text-muted">{description}</Radix.Description>}
