@@ -30,6 +30,7 @@ interface Spread extends History {
 export async function makeHistory(database: Database, to: number, records: number, whole = records): Promise<History> {
   const from = to - days * dayMs;
   const spread = { from, to, ...(await people(database, from)) };
+  await writeLists(database, { users: spread.users, keys: spread.keys, models });
   const [counted] = await database.query('SELECT COUNT(*) AS n FROM usage');
   for (let first = Number(counted?.['n']); first < records; first += chunk) {
     const last = Math.min(first + chunk, records);
@@ -43,6 +44,7 @@ export async function makeHistory(database: Database, to: number, records: numbe
       };
     });
   }
+  await database.query('DROP TABLE bench_list');
   await fund(database, spread);
   return spread;
 }
@@ -83,7 +85,17 @@ const idText = ({ dialect }: Database, at: string, n: string): string =>
     : `printf('req_%012x%020x', ${at}, ${n})`;
 
 /** The item of a list at an SQL index, as text. */
-const itemText = (table: string, index: string): string => `(SELECT x.value FROM ${table} x WHERE x.n=${index})`;
+const itemText = (list: string, index: string): string => `(SELECT x.value FROM bench_list x WHERE x.list='${list}' AND x.n=${index})`;
+
+/** What records name, where statements find it fast. */
+async function writeLists(database: Database, lists: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  await database.query('CREATE TABLE IF NOT EXISTS bench_list (list TEXT, n BIGINT, value TEXT, PRIMARY KEY (list, n))');
+  await database.query('DELETE FROM bench_list');
+  for (const [list, values] of Object.entries(lists)) {
+    const rows = values.map((value, n) => `('${list}', ${n}, '${value}')`).join();
+    await database.query(`INSERT INTO bench_list (list, n, value) VALUES ${rows}`);
+  }
+}
 
 /** One statement for the records from `first` to before `last`. `h` is the number scrambled, so that nothing comes in a pattern. */
 function recordsText(database: Database, spread: Spread, first: number, last: number, whole: number): string {
@@ -91,8 +103,6 @@ function recordsText(database: Database, spread: Spread, first: number, last: nu
     database.dialect === 'postgres'
       ? `SELECT g AS n FROM generate_series(${first}::bigint, ${last - 1}::bigint) AS s(g)`
       : `WITH RECURSIVE c(n) AS (SELECT ${first} UNION ALL SELECT n+1 FROM c WHERE n<${last - 1}) SELECT n FROM c`;
-  const list = (name: string, values: readonly string[]): string =>
-    `${name}(n, value) AS (VALUES ${values.map((value, n) => `(${n}, '${value}')`).join()})`;
   const values: Readonly<Record<string, string>> = {
     key_id: itemText('keys', 'd.u*5+(d.h/7)%5'),
     reserved_at: 'd.at-700',
@@ -115,11 +125,10 @@ function recordsText(database: Database, spread: Spread, first: number, last: nu
   };
   const names = recordColumns.map(({ name }) => name);
   return `INSERT INTO usage (id, account, cost, shortfall, ${names.join()})
-    WITH ${list('users_', spread.users)}, ${list('keys', spread.keys)}, ${list('models', models)},
-    r AS (${numbers}),
+    WITH r AS (${numbers}),
     s AS (SELECT n, (n*1103515245+12345)%2147483648/8 AS h, ${spread.from}+n*${spread.to - spread.from}/${whole} AS at FROM r),
     d AS (SELECT n, h, at, CASE WHEN h%10<3 THEN 0 ELSE (h/10)%${userCount} END AS u, 100+h%5000 AS i, h%3*1500 AS c, 20+h%800 AS o FROM s)
-    SELECT ${idText(database, 'd.at', 'd.n')}, ${itemText('users_', 'd.u')}, d.i*2000+d.c*200+d.o*3000, 0, ${names.map((name) => values[name] ?? 'NULL').join()}
+    SELECT ${idText(database, 'd.at', 'd.n')}, ${itemText('users', 'd.u')}, d.i*2000+d.c*200+d.o*3000, 0, ${names.map((name) => values[name] ?? 'NULL').join()}
     FROM d`;
 }
 

@@ -40,7 +40,9 @@ forEachDatabase((_name, openFresh) => {
     const both = await Promise.all([make(browser, wish, 'form-0002'), make(browser, wish, 'form-0002')]);
     expect(new Set(both.map(({ json }) => json.key.id)).size).toBe(1);
     expect(both.filter(({ json }) => json.secret !== null)).toHaveLength(1);
-    expect((await browser.ask('keys')).json.items.map(({ id }: { id: string }) => id).sort()).toEqual([both[0]?.json.key.id, key.id].sort());
+    expect((await browser.ask('keys')).json.items.map(({ id }: { id: string }) => id).sort()).toEqual(
+      [both[0]?.json.key.id, key.id].sort(),
+    );
     expect((await browser.ask('keys')).text).not.toContain(secret);
   });
 

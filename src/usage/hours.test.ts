@@ -6,7 +6,7 @@ import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import { coverOf, hourMs } from './cover.ts';
 import { forgetHours, rollUp, settledAfterMs } from './hours.ts';
-import { mendHours } from './mend.ts';
+import { lookAgain, mendHours } from './mend.ts';
 import { usageMigrations } from './migrations.ts';
 import { type UsagePlace, usagePage } from './page.ts';
 import { recordColumns } from './record.ts';
@@ -235,13 +235,17 @@ forEachDatabase((_name, openFresh) => {
     const late = { account: 'a', at: start + 2.5 * hourMs, cost: 40n, shortfall: 0n, model: 'm1', key: 'k2', status: 'ok', input: 5 };
     await insert(database, [late], 1_000);
     expect(await mendHours(database, 'b')).toBe(0);
+    expect(await lookAgain(database, start + hourMs)).toBe(0);
+    expect(await lookAgain(database, start + 2 * hourMs)).toBe(1);
+    expect(await lookAgain(database, start + 2 * hourMs)).toBe(0);
+    await insert(database, [{ ...late, at: start + 3.5 * hourMs }], 2_000);
     expect(await mendHours(database, 'a')).toBe(1);
     expect(await mendHours(database, 'a')).toBe(0);
     const span = { from: start, to: start + 9 * hourMs };
     const [figures, keys, lines] = await database.snapshot(function* () {
       return [yield* charged('a', span), yield* spentByKey('a'), yield* metered(database, { account: 'a', ...span }, [])] as const;
     });
-    const all = [...records, late].filter(({ account }) => account === 'a');
+    const all = [...records, late, late].filter(({ account }) => account === 'a');
     expect(figures).toEqual({ requests: all.length, cost: sum(all) });
     expect(keys.get('k2')?.cost).toBe(sum(all.filter(({ key }) => key === 'k2')));
     const tokens = all.reduce((total, { input }) => total + input, 0);

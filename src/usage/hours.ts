@@ -1,4 +1,3 @@
-import type { Clock } from '../base/clock.ts';
 import type { Database, Script, Statement } from '../storage/database.ts';
 import { jsonRows } from '../storage/json-rows.ts';
 import { begunWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
@@ -8,38 +7,13 @@ import { firstByteClass } from './speeds.ts';
 export const settledAfterMs = 120_000;
 /** Rolled up at least so much at a time, once it is there: less would be more work. */
 const stepMsMin = 300_000;
-const keepEveryMs = 60_000;
 
 /**
- * Adds the records that were charged since the last time to the hourly figures, at most an hour of them; false when there is nothing left to do. The figures and how far
+ * Adds the records that were charged since the last time to the hourly figures, at most an hour of them; gives up to when it has come, undefined when there is nothing left to do. The figures and how far
  * they go are one transaction: whoever dies in it has done nothing, and of two who do it at once one waits and goes on where the other ended.
  */
-export function rollUp(database: Database, now: number): Promise<boolean> {
+export function rollUp(database: Database, now: number): Promise<number | undefined> {
   return database.transact(() => rolling(database, now));
-}
-
-/** The same now and every minute, up to date before it rests. What fails is tried again the next time: until then figures are read from records. */
-export function keepHours(database: Database, clock: Clock): { stop(): void } {
-  let busy = false;
-  let stopped = false;
-  const keep = async (): Promise<void> => {
-    if (busy) return;
-    busy = true;
-    try {
-      while (!stopped && (await rollUp(database, clock.now()))) continue;
-    } catch {
-      // The database is away, or another is at it.
-    }
-    busy = false;
-  };
-  void keep();
-  const timer = setInterval(() => void keep(), keepEveryMs).unref();
-  return {
-    stop() {
-      stopped = true;
-      clearInterval(timer);
-    },
-  };
 }
 
 /** Forgets all hourly figures; `rollUp` makes them again from the records. */
@@ -51,17 +25,17 @@ export function forgetHours(database: Database): Promise<void> {
   });
 }
 
-function* rolling(database: Database, now: number): Script<boolean> {
+function* rolling(database: Database, now: number): Script<number | undefined> {
   yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
   const until = yield* rolledUntil();
   const from = until === 0 ? yield* firstHour() : until;
-  if (from === undefined) return false;
+  if (from === undefined) return undefined;
   const to = Math.min(now - settledAfterMs, (Math.floor(from / hourMs) + 1) * hourMs);
   // The rest of an hour is done even when it is short; the beginning of one waits.
-  if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return false;
+  if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
   for (const statement of Object.values(additions(database, { from, to }))) yield statement;
   yield { sql: 'UPDATE usage_rolled SET until=$1', params: [to] };
-  return true;
+  return to;
 }
 
 /** The hour of the first record ever; undefined when there is none. */

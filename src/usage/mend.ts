@@ -1,5 +1,5 @@
 import type { Database, Row, Script } from '../storage/database.ts';
-import { chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { begunWithin, chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { additions } from './hours.ts';
 
 /** So many hours are compared in one transaction. */
@@ -23,6 +23,35 @@ export async function mendHours(database: Database, account: string): Promise<nu
   return mended;
 }
 
+/** The same for one hour of all accounts that have records in it; how many were wrong. */
+export async function lookAgain(database: Database, hour: number): Promise<number> {
+  const span = { from: hour, to: hour + hourMs };
+  const wrong = await database.snapshot(() => differing(span));
+  for (const account of wrong) {
+    await database.transact(() => mending(database, account, span));
+    await database.transact(() => sumKeys(account));
+  }
+  return wrong.length;
+}
+
+function* differing(span: Span): Script<readonly string[]> {
+  const places = new Places();
+  const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
+  const recorded = yield {
+    sql: `SELECT r.account, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM users u CROSS JOIN usage r
+      WHERE r.account=u.id AND ${within} GROUP BY r.account`,
+    params: places.params,
+  };
+  const rolled = yield {
+    sql: 'SELECT s.account, s.requests, s.cost FROM users u CROSS JOIN spend_hour s WHERE s.account=u.id AND s.hour=$1',
+    params: [span.from],
+  };
+  const known = new Map(rolled.map((row) => [row['account'], figureText(row)]));
+  return recorded.filter((row) => known.get(row['account'] ?? '') !== figureText(row)).map((row) => String(row['account']));
+}
+
+const figureText = ({ requests = null, cost = null }: Row): string => `${requests} ${cost}`;
+
 function* mending(database: Database, account: string, span: Span): Script<number> {
   // Nobody rolls up meanwhile.
   yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
@@ -36,12 +65,11 @@ function* mending(database: Database, account: string, span: Span): Script<numbe
     sql: 'SELECT hour, requests, cost FROM spend_hour WHERE account=$1 AND hour>=$2 AND hour<$3',
     params: [account, span.from, span.to],
   };
-  const text = ({ requests = null, cost = null }: Row): string => `${requests} ${cost}`;
-  const known = new Map(rolled.map((row) => [Number(row['hour']), text(row)]));
+  const known = new Map(rolled.map((row) => [Number(row['hour']), figureText(row)]));
   let mended = 0;
   for (const row of recorded) {
     const hour = Number(row['hour']);
-    if (known.get(hour) === text(row)) continue;
+    if (known.get(hour) === figureText(row)) continue;
     for (const table of tables) yield { sql: `DELETE FROM ${table} WHERE account=$1 AND hour=$2`, params: [account, hour] };
     const whole = { from: hour, to: Math.min(hour + hourMs, span.to) };
     for (const [table, statement] of Object.entries(additions(database, whole, account)))
