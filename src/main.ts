@@ -61,7 +61,7 @@ import { openSealer, type Sealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
-import { keepHours } from './usage/hours.ts';
+import { keepHours } from './usage/keep-hours.ts';
 import { keepMonths } from './usage/months.ts';
 import { recordColumns } from './usage/record.ts';
 
