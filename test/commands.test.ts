@@ -63,6 +63,23 @@ test('a configuration that sells nothing says so', async () => {
   });
 });
 
+test('a link for a user begins with how the console is reached, and is for users who are there', async () => {
+  const place = mkdtempSync(join(folder, 'link-'));
+  const { id } = JSON.parse((await tollgate(['user', 'create', '--name', 'Ada', '--data', place, '--json'])).output);
+  const link = async (env = {}) =>
+    JSON.parse((await tollgate(['link', '--user', id, '--data', place, '--json', '--port', '8123'], env)).output);
+  expect(await link()).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8123\/auth\/link\?token=[A-Za-z0-9]{43}$/),
+    user: id,
+    expires_at: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect((await link({ PUBLIC_URL: 'https://ai.example.com/' })).url).toMatch(/^https:\/\/ai\.example\.com\/auth\/link\?token=/);
+  expect(await tollgate(['link', '--user', 'usr_nobody', '--data', place])).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('there is no user usr_nobody'),
+  });
+});
+
 const zeroKey = Buffer.alloc(32).toString('base64');
 
 describe('what an operator got wrong ends the command with one line and exit code 1', () => {
@@ -70,6 +87,16 @@ describe('what an operator got wrong ends the command with one line and exit cod
   const cases: readonly (readonly [string, () => Promise<Ended>, RegExp])[] = [
     ['a port in use', () => tollgate(['serve', '--data', 'a', '--port', String(port)]), /address already in use .*--port or PORT/],
     ['a data folder that is a file', () => tollgate(['serve', '--data', 'file', '--port', '0']), /EEXIST.*file/],
+    [
+      'half of a way to sign in',
+      () => tollgate(['serve', '--data', 'a', '--port', '0'], { GITHUB_CLIENT_ID: 'x' }),
+      /GITHUB_CLIENT_SECRET is missing beside GITHUB_CLIENT_ID/,
+    ],
+    [
+      'a proxy that is no address',
+      () => tollgate(['serve', '--data', 'a', '--port', '0'], { TRUSTED_PROXIES: '10.0.0.0/8, proxy' }),
+      /TRUSTED_PROXIES are addresses and networks such as 10\.0\.0\.0\/8, not 'proxy'/,
+    ],
     [
       'a master key that is none',
       () => tollgate(['serve', '--data', 'a', '--port', '0'], { TOLLGATE_MASTER_KEY: 'x' }),
