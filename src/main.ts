@@ -28,6 +28,7 @@ import { Pins } from './gateway/tasks/pins.ts';
 import { Tasks } from './gateway/tasks/tasks.ts';
 import { postControl } from './http/control.ts';
 import { type ConsoleOptions, consoleOn } from './open-console.ts';
+import { pageRowsOn } from './open-page-rows.ts';
 import { type PaymentOptions, paymentsOn } from './open-payments.ts';
 import { openServer, serverLimits } from './http/server.ts';
 import { Spools } from './http/spool.ts';
@@ -93,8 +94,8 @@ export interface Gateway {
   readonly url: string;
   readonly parts: Parts;
   readonly database: Database;
-  /** Providers of sign-ins that are configured. */
-  readonly signInMethods: readonly string[];
+  /** What the console answers, and by which providers one signs in to it. */
+  readonly console: Pick<Awaited<ReturnType<typeof consoleOn>>, 'rows' | 'signInMethods'>;
   /** Models whose imported price the configuration does not name. */
   readonly keptPrices: readonly string[];
   /** Stops admission, finishes what runs, settles, returns every float. */
@@ -158,7 +159,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
   const door = await openDoor(server, parts, endpoints, doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   desk.openOn(server);
-  const consoleDoor = await consoleOn(server, { database, log }, options);
+  const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm: options.configuration?.usdRatePpm });
+  const consoleDoor = await consoleOn(server, { database, log, pages: pagesOf }, options);
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
   const ready = () => door.open && till.admitting;
@@ -175,8 +177,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   tasks.start();
   reporter.start();
   await payments.start();
-  const { signInMethods } = consoleDoor;
-  return { url: urlOf(server.server.address()), parts, database, signInMethods, keptPrices: recorded?.keptPrices ?? [], close };
+  return { url: urlOf(server.server.address()), parts, database, console: consoleDoor, keptPrices: recorded?.keptPrices ?? [], close };
 }
 
 /** What happens by itself from time to time, each as what ends it. */

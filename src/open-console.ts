@@ -2,11 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { systemClock } from './base/clock.ts';
 import { openAuth } from './console/auth-pages.ts';
 import { type ConsoleRooms, type OpenConsole, openConsole } from './console/door.ts';
+import type { SignInMethod } from './console/contract.ts';
 import { consoleRows } from './console/routes.ts';
+import type { ConsoleRow } from './console/row.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
 import type { SigninSettings } from './signin/settings.ts';
 import { Signin } from './signin/signin.ts';
-import { openSite } from './signin/site.ts';
+import { openSite, type Site } from './signin/site.ts';
 import type { Database } from './storage/database.ts';
 import type { Log } from './telemetry/log.ts';
 
@@ -19,10 +21,13 @@ export interface ConsoleOptions {
   readonly trustedProxies?: readonly string[];
 }
 
+/** Rows of the pages, once it is known how the installation is reached and how one signs in. */
+export type PageRows = (beside: { readonly site: Site; readonly methods: readonly SignInMethod[] }) => readonly ConsoleRow[];
+
 /** Puts the console and its ways in on the server. */
 export async function consoleOn(
   server: FastifyInstance,
-  { database, log }: { readonly database: Database; readonly log: Log },
+  { database, log, pages }: { readonly database: Database; readonly log: Log; readonly pages: PageRows },
   { publicUrl, signin: settings = { signUp: true }, trustedProxies }: ConsoleOptions,
 ): Promise<OpenConsole & { readonly signInMethods: readonly string[] }> {
   const site = openSite(publicUrl, trustedProxies);
@@ -38,6 +43,7 @@ export async function consoleOn(
     },
   };
   await openAuth(server, { ...rooms, signin });
-  const door = await openConsole(server, rooms, consoleRows({ ...rooms, signin }));
-  return { drain: (waitMs) => door.drain(waitMs), signInMethods: signin.methods };
+  const rows = [...consoleRows({ ...rooms, signin }), ...pages({ site, methods: signin.methods })];
+  const door = await openConsole(server, rooms, rows);
+  return { rows: door.rows, drain: (waitMs) => door.drain(waitMs), signInMethods: signin.methods };
 }

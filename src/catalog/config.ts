@@ -38,8 +38,9 @@ export async function readConfiguration(text: string, context: ConfigurationCont
   const groups = readGroups(items(file, 'groups'), report);
   const written = readModels(items(file, 'models'), report);
   const rawChannels = items(file, 'channels');
+  const usdRatePpm = settings?.usd_rate ?? rateOf(context, report);
   const bundled = needsBundled(written, rawChannels)
-    ? await loadBundled({ usdRatePpm: settings?.usd_rate ?? rateOf(context, report), today: dateOf(context.now) })
+    ? await loadBundled({ usdRatePpm, today: dateOf(context.now) })
     : new Map<string, BundledModel>();
   const groupNames = groups.length === 0 && items(file, 'groups').length === 0 ? [defaultGroup.name] : names(items(file, 'groups'), 'name');
   const known = {
@@ -61,6 +62,7 @@ export async function readConfiguration(text: string, context: ConfigurationCont
     ok: true,
     configuration: {
       ...sold,
+      usdRatePpm,
       media,
       ...(payments === undefined ? {} : { payments }),
       ...(signin === undefined ? {} : { signin: signinMembers(signin) }),

@@ -17,6 +17,8 @@ export interface Configuration {
   readonly video?: VideoSettings;
   /** What of `signin` is written; the rest comes from the environment. */
   readonly signin?: WrittenSignin;
+  /** Millionths of a yuan for a dollar, where the bundled list's prices are in dollars; absent: the usual. */
+  readonly usdRatePpm?: bigint;
   /** Nothing wrong, but worth knowing before selling. One sentence each. */
   readonly warnings: readonly string[];
 }

@@ -22,7 +22,10 @@ export async function environmentConfiguration(context: ConfigurationContext): P
   if (typeof rate === 'string') return { ok: false, problems: [{ line: 0, path: usdRateVariable, message: rate }] };
   const reachable = vendors.flatMap((vendor) => reach(vendor, context));
   if (reachable.length === 0)
-    return { ok: true, configuration: { groups: [defaultGroup], models: [], channels: [], warnings: unreachable(vendors, env) } };
+    return {
+      ok: true,
+      configuration: { groups: [defaultGroup], models: [], channels: [], usdRatePpm: rate, warnings: unreachable(vendors, env) },
+    };
   const bundled = await loadBundled({ usdRatePpm: rate, today: dateOf(context.now) });
   const channels = reachable.map((channel): ChannelFacts => ({ ...channel, models: modelsOf(channel.vendor, bundled, context) }));
   standIn(channels, bundled, context);
@@ -37,7 +40,7 @@ export async function environmentConfiguration(context: ConfigurationContext): P
     ...empty,
     ...configurationWarnings({ groups: [], models, channels: selling }, [], bundled, { serves }),
   ];
-  return { ok: true, configuration: { groups: [defaultGroup], models, channels: selling, warnings } };
+  return { ok: true, configuration: { groups: [defaultGroup], models, channels: selling, usdRatePpm: rate, warnings } };
 }
 
 type Reachable = Omit<ChannelFacts, 'models'>;

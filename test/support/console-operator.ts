@@ -7,7 +7,6 @@ import type { Snapshot } from '../../src/catalog/snapshot.ts';
 import { Cursors } from '../../src/console/cursor.ts';
 import type { OperatorRooms } from '../../src/console/operator-rooms.ts';
 import { operatorRows } from '../../src/console/operator-rows.ts';
-import { gatewayLimits } from '../../src/gateway/parts.ts';
 import { serves } from '../../src/main.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Database } from '../../src/storage/database.ts';
@@ -44,7 +43,6 @@ export async function startOperatorConsole(
     cursors: new Cursors(sealer.key('cursors of the console')),
     catalog: () => first,
     bundled: () => loadBundled({ usdRatePpm: defaultUsdRatePpm, today: '2026-11-21' }),
-    limits: gatewayLimits,
     proofs: {},
     attention: [],
     ...more,
