@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Principal } from './accounts/principal.ts';
 import { chatConvention } from './api/convention.ts';
 import type { Endpoint } from './api/door.ts';
@@ -53,6 +54,7 @@ async function isSignedIn(database: Database, userId: string, sessionId: string,
 const played: Readonly<Record<Played, string>> = {
   chat: '/chat/completions',
   images: '/images/generations',
+  'images/edits': '/images/edits',
   videos: '/video/generations',
 };
 
@@ -63,7 +65,9 @@ function playOn(endpoints: readonly Endpoint[]): Play {
     const path = played[what];
     const endpoint = posted.get(path);
     if (endpoint === undefined) throw new Error(`there is no endpoint ${path}`);
-    const request = { method: 'POST', url: `/v1${path}`, headers, body, params: undefined };
+    // Some endpoints read their body themselves, as it comes.
+    const asSent = endpoint.body === 'stream' ? Readable.from([body]) : body;
+    const request = { method: 'POST', url: `/v1${path}`, headers, body: asSent, params: undefined };
     try {
       await endpoint.handle({ id, at, principal, request, reply: reply.client, convention: chatConvention });
     } catch (error) {

@@ -85,7 +85,16 @@ async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVi
     })),
     created_at: instant(model.created * 1_000),
     price_version: version === undefined ? null : { version: version.version, since: instant(version.effectiveAt) },
-    image: image === undefined ? null : { sizes: image.sizes ?? null, qualities: image.qualities ?? null, images_max: image.nMax ?? null },
+    image:
+      image === undefined
+        ? null
+        : {
+            sizes: image.sizes ?? null,
+            qualities: image.qualities ?? null,
+            images_max: image.nMax ?? null,
+            usual_size: image.usual?.size ?? null,
+            usual_quality: image.usual?.quality ?? null,
+          },
     durations: durations ?? null,
     speed:
       lately.requests === 0

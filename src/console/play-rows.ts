@@ -5,7 +5,7 @@ import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 
 /** What is tried: each is an endpoint of the interface, with its body and its answer. */
-export type Played = 'chat' | 'images' | 'videos';
+export type Played = 'chat' | 'images' | 'images/edits' | 'videos';
 
 /** Runs a request as the interface does for a client whose key this is; resolves when it is answered. Throws a Refusal. */
 export type Play = (what: Played, who: Principal, visit: Pick<ConsoleVisit, 'id' | 'at' | 'headers' | 'body' | 'reply'>) => Promise<void>;
@@ -16,7 +16,7 @@ export interface PlayRooms {
   readonly playBytesMax: number;
 }
 
-const paths: readonly Played[] = ['chat', 'images', 'videos'];
+const paths: readonly Played[] = ['chat', 'images', 'images/edits', 'videos'];
 
 /** The playground: the interface itself, paid by one of the user's own keys, which the page knows by its id alone. */
 export function playRows({ database, play, playBytesMax }: PlayRooms): readonly ConsoleRow[] {

@@ -29,6 +29,9 @@ export interface ModelDetail extends ModelRow {
     readonly sizes: readonly string[] | null;
     readonly qualities: readonly string[] | null;
     readonly images_max: number | null;
+    /** What an unsaid size or quality stands for; null: its vendor decides. */
+    readonly usual_size: string | null;
+    readonly usual_quality: string | null;
   } | null;
   /** Of films, in seconds. */
   readonly durations: readonly number[] | null;
@@ -47,7 +50,7 @@ export interface ModelPrices {
   readonly prices: readonly UnitPrice[];
 }
 
-/** Headers of `play/chat`, `play/images`, `play/videos`: bodies and answers are those of /v1, paid by the key `x-paying-key` (its id). */
+/** Headers of `play/chat`, `play/images`, `play/images/edits`, `play/videos`: bodies and answers are those of /v1, paid by the key `x-paying-key` (its id). */
 export interface PlayHeaders {
   readonly 'x-paying-key': string;
 }
