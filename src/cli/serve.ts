@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
 
 /** The operator's way in where there is no other: an address at the console of this gateway that works once. */
 export async function signInLink(gateway: Gateway, env: Env): Promise<string | undefined> {
-  const secret = await operatorLink(gateway.database, gateway.signInMethods, systemClock.now());
+  const secret = await operatorLink(gateway.database, gateway.console.signInMethods, systemClock.now());
   return secret && linkAddress(publicUrl(env) ?? gateway.url, secret);
 }
 

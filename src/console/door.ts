@@ -32,6 +32,7 @@ export interface ConsoleRooms {
 }
 
 export interface OpenConsole {
+  readonly rows: readonly ConsoleRow[];
   /** Lets nobody in any more and ends all streams of events; resolves when everybody has left, or after `waitMs`. */
   drain(waitMs: number): Promise<void>;
 }
@@ -40,7 +41,7 @@ export const consolePath = '/console/api';
 
 /** Puts the rows behind one door under `/console/api`: session, role, origin and token, rate, and every no in one shape. */
 export async function openConsole(server: FastifyInstance, rooms: ConsoleRooms, rows: readonly ConsoleRow[]): Promise<OpenConsole> {
-  const door = new ConsoleDoor(rooms);
+  const door = new ConsoleDoor(rooms, rows);
   for (const { method, path, role } of rows) if (!roles.includes(role)) throw new Error(`${method} ${path} says not who may`);
   await server.register(
     (scope, _options, done) => {
@@ -69,12 +70,14 @@ declare module 'fastify' {
 }
 
 class ConsoleDoor implements OpenConsole {
+  readonly rows: readonly ConsoleRow[];
   readonly #rooms: ConsoleRooms;
   readonly #inside = new Set<ConsoleReply>();
   #open = true;
   #empty: (() => void) | undefined;
 
-  constructor(rooms: ConsoleRooms) {
+  constructor(rooms: ConsoleRooms, rows: readonly ConsoleRow[]) {
+    this.rows = rows;
     this.#rooms = rooms;
   }
 

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { consolePath } from '../src/console/door.ts';
+import { setUserState } from '../src/accounts/users.ts';
+import { sqliteUrl } from './databases.ts';
+import { askPlain, newBrowser } from './support/console.ts';
+import { oneModel, startGateway } from './support/running.ts';
+
+test('every route of the console says who may, and holds to it', { timeout: 120_000 }, async () => {
+  const gateway = await startGateway({ databaseUrl: await sqliteUrl(), configuration: oneModel('http://127.0.0.1:9') });
+  const { url, database, console: opened } = gateway;
+  expect(opened.rows.length).toBeGreaterThan(5);
+  const [user, suspended, operator] = [
+    await newBrowser(url, database),
+    await newBrowser(url, database),
+    await newBrowser(url, database, 'operator'),
+  ];
+  await database.transact(() => setUserState(suspended.userId, 'suspended'));
+  for (const { method, path, role } of opened.rows) {
+    const name = `${method} ${path}`;
+    // Of nobody's: what a route says to whoever may, does not matter here.
+    const address = `${url}${consolePath}/${path.replace(/:\w+|\*/g, 'nobodys')}`;
+    const forged = {
+      method,
+      headers: { cookie: user.cookie, ...(method === 'GET' ? {} : { origin: 'https://evil.example', 'x-csrf-token': user.csrf }) },
+    };
+    if (method !== 'GET') expect((await askPlain(address, forged)).json?.error.code, name).toBe('csrf');
+    if (role === 'anyone') continue;
+    const stranger = await askPlain(address, { method, headers: { origin: url } });
+    expect([stranger.status, stranger.json?.error.code], name).toEqual([401, 'session_expired']);
+    const ask = async (browser: typeof user, headers: Record<string, string | null> = {}) => {
+      const { status, json } = await browser.ask(address.slice(url.length), { method, headers });
+      return [status, json?.error.code];
+    };
+    expect(await ask(suspended), name).toEqual([403, 'suspended']);
+    if (method !== 'GET')
+      expect(await ask(user, { 'x-csrf-token': operator.csrf }), name).toEqual([403, role === 'operator' ? 'operator_only' : 'csrf']);
+    if (role === 'operator') expect(await ask(user), name).toEqual([403, 'operator_only']);
+    // What is nobody's, or another's, is not there.
+    else if (method === 'GET' && path.includes(':')) expect((await ask(user))[0], name).toBe(404);
+  }
+});
+
+test('nothing lies beside the rows', async () => {
+  const gateway = await startGateway({ databaseUrl: await sqliteUrl(), configuration: oneModel('http://127.0.0.1:9') });
+  const { url, database, console: opened } = gateway;
+  const operator = await newBrowser(url, database, 'operator');
+  for (const path of ['operator', 'operator/', 'users', 'admin', '__proto__', 'session%2F..', 'session/nobodys', 'Session'])
+    if (!opened.rows.some((row) => row.path === path && row.method === 'GET'))
+      expect((await operator.ask(path)).json?.error.code, path).toBe('not_found');
+});
