@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from './databases.ts';
+import { askPlain, newBrowser } from './support/console.ts';
+import { hello, oneModel, startGateway, startRunning } from './support/running.ts';
+import { completion, json, startVendor } from './support/scripted-vendor.ts';
+import { operatorRows } from '../src/console/operator-rows.ts';
+import { startOperatorConsole } from './support/console-operator.ts';
+import { migrations } from '../src/migrations.ts';
+
+/** Effective in every process within a second; the rest is for a busy machine. */
+const soon = { timeout: 5_000, interval: 50 };
+
+forEachDatabase((_name, openFresh, fresh) => {
+  test('what an operator makes is sold at once, what he drains finishes what it runs, and the figures are those of all nodes', async () => {
+    const vendor = await startVendor();
+    const { url: databaseUrl } = await fresh();
+    const configuration = oneModel(vendor.url);
+    const running = await startRunning({ databaseUrl, configuration });
+    const { database } = running.gateway;
+    const operator = await newBrowser(running.url, database, 'operator');
+    const post = (path: string, body: object = {}) => operator.ask(`operator/${path}`, { method: 'POST', body });
+    const ask = (model: string) => running.post('/v1/chat/completions', { ...hello, model });
+    expect((await post('models', { id: 'fresh', price: { input: '1', output: '2' } })).status).toBe(201);
+    const channel = { name: 'made', vendor: 'openai', base_url: `${vendor.url}/v1`, secret: 'made-in-the-console', models: ['fresh'] };
+    expect((await post('channels', channel)).status).toBe(201);
+    await expect.poll(async () => (await ask('fresh')).status, soon).toBe(200);
+    expect(vendor.received.at(-1)?.headers.authorization).toBe('Bearer made-in-the-console');
+
+    let finish = (): void => {};
+    vendor.answer((_, response) => {
+      finish = () => json(response, 200, completion('late'));
+    });
+    const slow = ask('fresh');
+    const one = async () => (await operator.ask('operator/channels/made')).json;
+    await expect.poll(async () => (await one()).running, { timeout: 10_000, interval: 100 }).toBe(1);
+    expect((await post('channels/made/drain', { accept_unserved: true })).json.state).toBe('draining');
+    await expect.poll(() => running.gateway.parts.catalog().offer('default', 'fresh'), soon).toBeUndefined();
+    expect((await ask('fresh')).status).toBe(404);
+    expect((await one()).state).toBe('draining');
+    finish();
+    expect((await slow).status).toBe(200);
+    await expect.poll(async () => (await one()).state, { timeout: 20_000, interval: 200 }).toBe('drained');
+    expect((await one()).last_hour).toMatchObject({ error_share: 0 });
+
+    vendor.answer((_, response) => json(response, 401, '{"error":{"message":"no"}}'));
+    expect((await ask('m1')).status).toBe(503);
+    const attention = async () => (await operator.ask('operator/overview')).json.attention.map(({ code }: { code: string }) => code);
+    await expect.poll(attention, { timeout: 10_000, interval: 200 }).toContain('credentials_refused');
+    const { json: health } = await operator.ask('operator/channels/a/health');
+    expect(health.hours.at(-1).errors).toEqual({ credentials: 1 });
+    expect(health.story[0]).toMatchObject({ code: 'parked', values: { why: 'credentials_refused' } });
+
+    for (const tab of ['statement', 'usage', 'usage/summary', 'keys'])
+      expect((await operator.ask(`operator/users/${running.userId}/${tab}`)).status, tab).toBe(200);
+    expect((await operator.ask(`operator/users/${running.userId}/usage`)).json.items).toHaveLength(2);
+    await running.expectBooks();
+  }, 90_000);
+
+  test('what was made in the console is there after a start with the same configuration', async () => {
+    const vendor = await startVendor();
+    const { url: databaseUrl } = await fresh();
+    const configuration = oneModel(vendor.url);
+    const first = await startGateway({ databaseUrl, configuration });
+    const operator = await newBrowser(first.url, first.database, 'operator');
+    const made = {
+      name: 'made',
+      vendor: 'openai',
+      base_url: `${vendor.url}/v1`,
+      secret: 'made-in-the-console',
+      models: ['m1'],
+      priority: 5,
+    };
+    expect((await operator.ask('operator/channels', { method: 'POST', body: made })).status).toBe(201);
+    await first.close();
+    const second = await startGateway({ databaseUrl, configuration });
+    const again = await newBrowser(second.url, second.database, 'operator');
+    const { json: channels } = await again.ask('operator/channels');
+    expect(channels.items.map(({ name: called, origin }: { name: string; origin: string }) => [called, origin])).toEqual([
+      ['a', 'configuration'],
+      ['b', 'configuration'],
+      ['made', 'console'],
+    ]);
+    expect(
+      second.parts
+        .catalog()
+        .offer('default', 'm1')
+        ?.candidates.map(({ channel }) => channel.name),
+    ).toEqual(['a', 'made']);
+  }, 60_000);
+
+  test('every route of operators is refused to users and to strangers', async () => {
+    const { url, database } = await startOperatorConsole(await openFresh({ migrations }), oneModel('http://127.0.0.1:9'));
+    const user = await newBrowser(url, database);
+    // The rows are only counted: none of what they need is asked.
+    const rows = operatorRows(Object.create(null));
+    expect(rows.length).toBeGreaterThan(40);
+    for (const { method, path, role } of rows) {
+      const at = path.replace(/:\w+/g, 'x');
+      expect(role, path).toBe('operator');
+      const refused = await user.ask(at, { method, ...(method === 'GET' || method === 'DELETE' ? {} : { body: {} }) });
+      expect([path, refused.status, refused.json.error.code]).toEqual([path, 403, 'operator_only']);
+      const stranger = await askPlain(`${url}/console/api/${at}`, { method, headers: { origin: url } });
+      expect([path, stranger.status]).toEqual([path, 401]);
+    }
+  }, 60_000);
+});
