@@ -14,6 +14,7 @@ const paths = {
   settings: 'M2.5 4.5h7M12.5 4.5h1M2.5 11.5h1M6.5 11.5h7M11 3v3M5 10v3M2.5 8h4M9.5 8h4M8 6.5v3',
   more: 'M3.5 8v.01M8 8v.01M12.5 8v.01',
   shield: 'M8 1.8 13 3.5V8c0 3-2 5-5 6.2C5 13 3 11 3 8V3.5z',
+  pulse: 'M1.5 8.5h3l2-5 3 9 2-4h3',
   channels: 'M2.5 4.5h4l3 7h4M2.5 11.5h4l1-2.3M8.6 6.6l.9-2.1h4',
   groups: 'M2.5 2.5h4.5V7H2.5zM9 2.5h4.5V7H9zM2.5 9H7v4.5H2.5zM9 9h4.5v4.5H9z',
   users:

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { SeriesView } from '../../src/console/contract.ts';
-import { formatYuan } from '../format/money.ts';
+import { formatYuan, longestFraction, padFraction } from '../format/money.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Chart } from './chart.tsx';
@@ -19,6 +19,11 @@ export function SpendChart({ series: view, empty, summary, onSelect }: SpendChar
   const { days, series, totals } = view;
   const total = series.reduce((sum, { cost }) => sum + nanoOf(cost), 0n);
   if (total === 0n) return <p className="grid h-50 place-items-center text-table text-muted sm:h-60">{empty}</p>;
+  const aligned = (values: readonly string[]) => {
+    const texts = values.map((value) => formatYuan(value, 'spend'));
+    const places = longestFraction(texts);
+    return texts.map((text) => padFraction(text, places));
+  };
   const select = onSelect && ((from: number, to: number) => onSelect(days[from] ?? '', days[to] ?? ''));
   return (
     <Chart
@@ -31,10 +36,10 @@ export function SpendChart({ series: view, empty, summary, onSelect }: SpendChar
         id: id ?? 'other',
         name: id === null ? chart.other : name,
         values: values.map(Number), // bars have heights; every figure that is read is a text
-        texts: values.map((value) => formatYuan(value, 'spend')),
+        texts: aligned(values),
         ...(id === null && { colour: 'other' as const }),
       }))}
-      totals={totals.map((value) => formatYuan(value, 'spend'))}
+      totals={aligned(totals)}
       axis={axisYuan}
       onSelect={select}
     />

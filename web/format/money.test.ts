@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatYuan, isRounded, parseYuan, yuanOf } from './money.ts';
+import { formatYuan, isRounded, longestFraction, padFraction, parseYuan, yuanOf } from './money.ts';
 
 describe('money as it is shown', () => {
   test('balances round down, spending up', () => {
@@ -33,6 +33,12 @@ describe('money as it is shown', () => {
       expect(formatYuan('0.000000001', context)).toMatch(/[1-9]/);
       expect(formatYuan('0', context)).not.toMatch(/[1-9]/);
     }
+  });
+  test('points of a column stand below each other', () => {
+    const texts = ['¥3.20', '¥0.000154', '¥0.00'];
+    const places = longestFraction(texts);
+    expect(places).toBe(6);
+    expect(texts.map((text) => padFraction(text, places).length - text.indexOf('.'))).toEqual([7, 7, 7]);
   });
   test('what was rounded is known', () => {
     expect(isRounded('0.013577263', 'row')).toBe(true);

@@ -45,6 +45,23 @@ export function isRounded(amount: Yuan | bigint, context: MoneyContext): boolean
   return shown !== undefined && nano % unitOf(shown.digits) !== 0n;
 }
 
+/** How many digits the longest of these amounts has after its point. */
+export function longestFraction(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map(fractionOf));
+}
+
+const figureSpace = '\u2007';
+
+/** As wide as an amount with so many decimals, so that points stand below each other in a column that ends on the right. */
+export function padFraction(text: string, places: number): string {
+  return text + figureSpace.repeat(Math.max(0, places - fractionOf(text)));
+}
+
+function fractionOf(text: string): number {
+  const point = text.lastIndexOf('.');
+  return point === -1 ? 0 : text.length - point - 1;
+}
+
 interface Rounding {
   readonly digits: number;
   readonly up: boolean;

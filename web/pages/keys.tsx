@@ -10,6 +10,7 @@ import { EmptyState } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Menu, MenuItem } from '../components/menu.tsx';
 import { Money } from '../components/money.tsx';
+import { moneyColumn } from '../components/money-column.tsx';
 import { Page, Panel } from '../components/page.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -67,7 +68,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
     { id: 'key', header: columns.key, cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span> },
     { id: 'group', header: columns.group, cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span> },
     { id: 'spent', header: columns.spent, align: 'right', cell: (key) => <SpentOfLimit {...key} /> },
-    { id: 'month', header: columns.month, align: 'right', cell: (key) => <Money amount={key.spent_this_month} as="spend" /> },
+    moneyColumn(keys, { id: 'month', header: columns.month, amount: (key) => key.spent_this_month, as: 'spend' }),
     { id: 'used', header: columns.used, cell: (key) => <Time at={key.last_used_at} as="relative" absent={words.unused} /> },
     { id: 'expires', header: columns.expires, cell: (key) => <Time at={key.expires_at} as="day" absent={words.never} /> },
     { id: 'status', header: columns.status, cell: ({ state }) => <StatusBadge status={keyStatuses[state]} /> },

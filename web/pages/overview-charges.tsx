@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ChargeRow, ChargeStatus, OverviewView } from '../../src/console/contract.ts';
 import { Money } from '../components/money.tsx';
+import { moneyColumn } from '../components/money-column.tsx';
 import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { type Status, StatusBadge } from '../components/status-badge.tsx';
@@ -19,12 +20,13 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
     { id: 'tokens', header: words.tokens, align: 'right', cell: quantityOf },
     { id: 'status', header: words.status, cell: (row) => <StatusBadge status={statusOf(row)} /> },
     { id: 'time', header: words.time, align: 'right', cell: ({ at }) => <Time at={at} as="relative" />, className: 'text-muted' },
-    {
+    moneyColumn(view.last_charges, {
       id: 'cost',
       header: words.cost,
-      align: 'right',
-      cell: ({ cost, estimated }) => <Money amount={cost} as="row" estimated={estimated} />,
-    },
+      amount: ({ cost }) => cost,
+      as: 'row',
+      estimated: (row) => row.estimated,
+    }),
   ];
   return (
     <Panel

@@ -42,7 +42,7 @@ export function SignInPage(): ReactNode {
         {offered.length === 0 && (
           <div className="rounded-control bg-sunken p-3 text-table">
             <p>{words.none}</p>
-            {methods.includes('link') && <p className="mt-1 text-muted">{words.link}</p>}
+            <p className="mt-1 text-muted">{words.link}</p>
           </div>
         )}
       </div>

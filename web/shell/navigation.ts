@@ -24,7 +24,7 @@ export const userDestinations: readonly Destination[] = [
 ];
 
 export const operatorDestinations: readonly Destination[] = [
-  { path: '/operator', word: 'operatorOverview', icon: 'shield' },
+  { path: '/operator', word: 'operatorOverview', icon: 'pulse' },
   { path: '/operator/channels', word: 'channels', icon: 'channels' },
   { path: '/operator/models', word: 'modelsAndPrices', icon: 'models' },
   { path: '/operator/groups', word: 'groups', icon: 'groups' },
