@@ -2,7 +2,16 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { queryClient, sessionData } from './api/data.ts';
 import { BrokenPage, MissingPage, OperatorFrame, Root } from './shell/root.tsx';
 import { Shell } from './shell/shell.tsx';
-import { keysWords, overviewWords, settingsWords, sharedWords, signInWords } from './words/families.ts';
+import {
+  keysWords,
+  overviewWords,
+  settingsWords,
+  sharedWords,
+  signInWords,
+  statementWords,
+  topUpWords,
+  usageWords,
+} from './words/families.ts';
 import { type Family, preload } from './words/family.ts';
 
 const root = createRootRoute({
@@ -74,16 +83,19 @@ const outside = [
   }),
 ];
 
+/** A request of the list opens beside it: the list stays where it is. */
+const usage = page('/usage', () => import('./pages/usage.tsx'), 'UsagePage', usageWords);
+const usageRecord = createRoute({ getParentRoute: () => usage, path: '/$requestId' });
+
 const user = [
   page('/', () => import('./pages/overview.tsx'), 'OverviewPage', overviewWords),
   page('/keys', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
   page('/keys/new', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
   page('/keys/$id', () => import('./pages/key.tsx'), 'KeyPage', keysWords),
-  page('/usage', () => import('./pages/usage.tsx'), 'UsagePage'),
-  page('/usage/$requestId', () => import('./pages/usage-record.tsx'), 'UsageRecordPage'),
-  page('/statement', () => import('./pages/statement.tsx'), 'StatementPage'),
-  page('/top-up', () => import('./pages/top-up.tsx'), 'TopUpPage'),
-  page('/top-up/$orderId', () => import('./pages/order.tsx'), 'OrderPage'),
+  usage.addChildren([usageRecord]),
+  page('/statement', () => import('./pages/statement.tsx'), 'StatementPage', statementWords, usageWords),
+  page('/top-up', () => import('./pages/top-up.tsx'), 'TopUpPage', topUpWords),
+  page('/top-up/$orderId', () => import('./pages/order.tsx'), 'OrderPage', topUpWords),
   page('/models', () => import('./pages/models.tsx'), 'ModelsPage'),
   page('/models/$', () => import('./pages/model.tsx'), 'ModelPage'),
   page('/playground', () => import('./pages/playground.tsx'), 'PlaygroundPage'),

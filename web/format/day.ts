@@ -20,3 +20,18 @@ export function dayFrom(nowMs: number, days: number, zone: string): string {
 function offsetMs(iso: string, zone: string): number {
   return Date.parse(`${formatTime(iso, zone).replace(' ', 'T')}Z`) - Date.parse(iso);
 }
+
+/** The first instant of a day of the zone, ISO. */
+export function startOfDay(day: string, zone: string): string {
+  return new Date(Date.parse(endOfDay(shiftDay(day, -1), zone)) + 1000).toISOString();
+}
+
+/** So many days later by the calendar, whatever the zone: `shiftDay('2026-03-01', -1)` is `2026-02-28`. */
+export function shiftDay(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * 24 * hourMs).toISOString().slice(0, 10);
+}
+
+/** Whether it is a day as addresses write it: `2026-11-21`. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}

@@ -6,3 +6,9 @@ export const signInWords = family({ en: () => import('./en/sign-in.ts'), zh: () 
 export const overviewWords = family({ en: () => import('./en/overview.ts'), zh: () => import('./zh/overview.ts') });
 export const keysWords = family({ en: () => import('./en/keys.ts'), zh: () => import('./zh/keys.ts') });
 export const settingsWords = family({ en: () => import('./en/settings.ts'), zh: () => import('./zh/settings.ts') });
+export const usageWords = family({ en: () => import('./en/usage.ts'), zh: () => import('./zh/usage.ts') });
+export const statementWords = family({ en: () => import('./en/statement.ts'), zh: () => import('./zh/statement.ts') });
+export const topUpWords = family({ en: () => import('./en/top-up.ts'), zh: () => import('./zh/top-up.ts') });
+export const modelsWords = family({ en: () => import('./en/models.ts'), zh: () => import('./zh/models.ts') });
+export const playgroundWords = family({ en: () => import('./en/playground.ts'), zh: () => import('./zh/playground.ts') });
+export const tasksWords = family({ en: () => import('./en/tasks.ts'), zh: () => import('./zh/tasks.ts') });
