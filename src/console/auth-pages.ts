@@ -19,7 +19,7 @@ export interface AuthRooms extends ConsoleRooms {
 }
 
 /** What a browser opens rather than a page asks: away to a provider, back again, and the link that works once. */
-export const authPaths = ['/auth/:provider/start', '/auth/:provider/callback', '/auth/link'] as const;
+const authPaths = ['/auth/:provider/start', '/auth/:provider/callback', '/auth/link'] as const;
 
 export async function openAuth(server: FastifyInstance, rooms: AuthRooms): Promise<void> {
   const desk = new AuthDesk(rooms);
@@ -66,7 +66,7 @@ class AuthDesk {
     const { clock, site, signin } = this.#rooms;
     const provider = providerOf(request);
     const next = nextPath(queryOf(request).get('next'));
-    const kept = this.#kept(request);
+    const kept = keptIn(request.headers.cookie, site.secure);
     const redirectUri = this.#redirectUri(provider, request);
     const address = await signin.begin(provider, { next, kept, redirectUri, at: clock.now() });
     if (address === undefined) return this.#failed(reply, 'not_offered', false, next);
@@ -74,7 +74,7 @@ class AuthDesk {
   };
 
   readonly callback = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { database, signin } = this.#rooms;
+    const { database, signin, site } = this.#rooms;
     const query = queryOf(request);
     const provider = providerOf(request);
     const visitor = this.#visitor(request);
@@ -82,7 +82,7 @@ class AuthDesk {
     const back = {
       state: query.get('state') ?? '',
       code: query.get('code') || undefined,
-      kept: this.#kept(request),
+      kept: keptIn(request.headers.cookie, site.secure),
       redirectUri: this.#redirectUri(provider, request),
       signedIn: secret === undefined ? undefined : await resumeSession(database, { secret, ip, at }),
     };
@@ -139,10 +139,6 @@ class AuthDesk {
     return { browser: headers['user-agent'] ?? '', ip, at: clock.now(), former: sessionSecretIn(headers, site.secure) };
   }
 
-  #kept({ headers }: FastifyRequest): string {
-    return browserSecret(cookieIn(headers.cookie, keptName(this.#rooms.site.secure)));
-  }
-
   #redirectUri(provider: string, { headers }: FastifyRequest): string {
     return `${this.#rooms.site.urlFor(headers)}/auth/${provider}/callback`;
   }
@@ -155,6 +151,7 @@ export function keptCookie(value: string, secure: boolean): string {
   return setCookie({ name: keptName(secure), value, secure, seconds: attemptLifeMs / 1_000 });
 }
 
+/** What it keeps for that, or something new. */
 export const keptIn = (cookie: string | undefined, secure: boolean): string => browserSecret(cookieIn(cookie, keptName(secure)));
 
 const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?', 2)[1]);
