@@ -4,7 +4,7 @@ import { migrate } from '../src/storage/migrate.ts';
 import { open } from '../src/storage/open.ts';
 import { rollUp } from '../src/usage/hours.ts';
 import { measurePages } from './console-pages.ts';
-import { makeHistory } from './history.ts';
+import { historyDays, makeHistory } from './history.ts';
 
 /**
  * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: makes so many usage records there (at most the third number at a time: call it again), and tells how long
@@ -18,9 +18,11 @@ await database.query("INSERT INTO account (id, kind) VALUES ('wallet:bench', 'op
 const [counted] = await database.query('SELECT COUNT(*) AS n, MAX(finished_at) AS last FROM usage');
 const [begun] = await database.query('SELECT MIN(created_at) AS at FROM users');
 const hourMs = 3_600_000;
-// The users of an earlier call were made sixty days before the end.
+// The users of an earlier call were made at its beginning.
 const to =
-  begun?.['at'] === null || begun === undefined ? Math.floor(systemClock.now() / hourMs) * hourMs : Number(begun['at']) + 60 * 24 * hourMs;
+  begun?.['at'] === null || begun === undefined
+    ? Math.floor(systemClock.now() / hourMs) * hourMs
+    : Number(begun['at']) + historyDays * 24 * hourMs;
 const records = Math.min(whole, Number(counted?.['n']) + Number(atOnce));
 const started = systemClock.monotonicMs();
 const history = await makeHistory(database, to, records, whole);

@@ -14,7 +14,7 @@ export interface History {
 
 const userCount = 200;
 const keysEach = 5;
-const days = 60;
+export const historyDays = 60;
 const dayMs = 86_400_000;
 const models = ['glm', 'deep', 'large', 'small', 'fast', 'thinker', 'painter', 'reader'];
 /** Rows of one statement. */
@@ -27,7 +27,7 @@ interface Spread extends History {
 /**
  * Makes records until there are `records` of them; may be called again with more. `whole` is how many there will be in the end, which spreads them over the time.
  */
-export async function makeHistory(database: Database, to: number, records: number, whole = records): Promise<History> {
+export async function makeHistory(database: Database, to: number, records: number, whole = records, days = historyDays): Promise<History> {
   const from = to - days * dayMs;
   const spread = { from, to, ...(await people(database, from)) };
   await writeLists(database, { users: spread.users, keys: spread.keys, models });

@@ -9,6 +9,7 @@ import { long } from './support/long.ts';
 
 /** The full size is `npm run bench:console`'s. */
 const records = long ? 500_000 : 40_000;
+const days = long ? 60 : 8;
 const end = Date.UTC(2026, 10, 21);
 /** Of a machine that does other things at the same time. */
 const slack = 5;
@@ -17,8 +18,8 @@ forEachDatabase((name, openFresh) => {
   test('pages answer at once, however much there is, and the history is in order', async () => {
     const database = await openFresh({ migrations });
     await database.query("INSERT INTO account (id, kind) VALUES ('wallet:bench', 'operator')");
-    const history = await makeHistory(database, end, records / 2, records);
-    await makeHistory(database, end, records, records);
+    const history = await makeHistory(database, end, records / 2, records, days);
+    await makeHistory(database, end, records, records, days);
     while (await rollUp(database, end + 3_600_000)) continue;
     const [counted] = await database.query(
       'SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT SUM(requests) FROM spend_hour) AS rolled',

@@ -32,7 +32,8 @@ export function playRows({ database, play, playBytesMax }: PlayRooms): readonly 
         const id = headers['x-paying-key'];
         const who = typeof id === 'string' ? await database.snapshot(() => principalOfKey(user.id, id, at)) : undefined;
         if (who === undefined) return fail('not_found', { param: 'x-paying-key' });
-        return void (await play(what, who, visit));
+        await play(what, who, visit);
+        return undefined;
       },
     }),
   );

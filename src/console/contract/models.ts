@@ -49,8 +49,3 @@ export interface ModelPrices {
   readonly multiplier: string;
   readonly prices: readonly UnitPrice[];
 }
-
-/** Headers of `play/chat`, `play/images`, `play/images/edits`, `play/videos`: bodies and answers are those of /v1, paid by the key `x-paying-key` (its id). */
-export interface PlayHeaders {
-  readonly 'x-paying-key': string;
-}

@@ -1,4 +1,4 @@
-import type { Day, Instant, Yuan } from './shapes.ts';
+import type { Instant, Yuan } from './shapes.ts';
 
 export type RoleName = 'user' | 'operator';
 export type SignInMethod = 'github' | 'wechat' | 'link';
@@ -96,11 +96,4 @@ export interface Found {
   readonly title: string;
   readonly detail: string | null;
   readonly path: string;
-}
-
-/** A day of the account's, where it begins and ends. */
-export interface DaySpan {
-  readonly day: Day;
-  readonly from: Instant;
-  readonly to: Instant;
 }

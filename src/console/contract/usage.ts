@@ -1,19 +1,7 @@
 import type { Series } from './overview.ts';
 import type { ChargeStatus, Day, Instant, PriceClass, TokenMix, UnitPrice, Yuan } from './shapes.ts';
 
-/** `usage?from&to&key&model&kind&status&min_cost&request&limit&after`. `from` and `to` are instants or `-7d`, `-24h`; default: the last 30 days. */
-export interface UsageFilter {
-  readonly from?: string;
-  readonly to?: string;
-  readonly key?: string;
-  readonly model?: string;
-  readonly kind?: string;
-  readonly status?: ChargeStatus | 'estimated';
-  readonly min_cost?: Yuan;
-  readonly request?: string;
-}
-
-/** A charge in a list: GET `usage`, newest first; `last_charges` of the overview; the event `charge`. */
+/** A charge in a list: GET `usage?from&to&key&model&kind&status&min_cost&request&limit&after`, newest first (`from` and `to` are instants or `-7d`, `-24h`; default: the last 30 days; `status` may be `estimated`); `last_charges` of the overview; the event `charge`. */
 export interface ChargeRow {
   /** The request's id, or the task's. */
   readonly id: string;
