@@ -8,6 +8,7 @@ import { balanceView } from './balance-view.ts';
 import { chargeRows, keyNamesOf } from './charge-row.ts';
 import type { EventStream } from './console-reply.ts';
 import type { BalanceView, ChargeRow, ConsoleEventName, OrderView } from './contract.ts';
+import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { type TaskRooms, taskView } from './task-rows.ts';
 
@@ -28,12 +29,15 @@ const lateMs = 30_000;
 const chargesMax = 100;
 const tellsMax = 2_000;
 const checkEveryMs = 30_000;
+/** Of one user, in one process: each asks the database. A browser needs one for all of its pages. */
+const streamsMax = 20;
 
 /**
  * What happens to a user's money and work, as it happens, whichever process does it: the database is asked once a second. An event's id is the moment of the look
  * that found it: whoever comes back with it hears what has happened since.
  */
 export function eventRows(rooms: EventRooms): readonly ConsoleRow[] {
+  const open = new Map<string, number>();
   return [
     row({
       method: 'GET',
@@ -41,7 +45,17 @@ export function eventRows(rooms: EventRooms): readonly ConsoleRow[] {
       role: 'user',
       perMinute: 60,
       async handle(visit): Promise<undefined> {
-        await follow(rooms, visit, visit.reply.events());
+        const { id } = visit.user;
+        const before = open.get(id) ?? 0;
+        if (before >= streamsMax) fail('rate_limited', { retryAfterMs: checkEveryMs });
+        open.set(id, before + 1);
+        try {
+          await follow(rooms, visit, visit.reply.events());
+        } finally {
+          const left = (open.get(id) ?? 1) - 1;
+          if (left === 0) open.delete(id);
+          else open.set(id, left);
+        }
         return undefined;
       },
     }),

@@ -96,4 +96,17 @@ forEachDatabase((_name, openFresh) => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(heard).toHaveLength(count);
   });
+
+  test('one user has so many streams and no more, until one of them ends', async () => {
+    const { url, newUser } = await startUserConsole(await openFresh({ migrations }), systemClock, { lookEveryMs: 20 });
+    const [browser, other] = [await newUser(), await newUser()];
+    const streams = await Promise.all(Array.from({ length: 20 }, () => listen(url, browser)));
+    const refused = await browser.ask('events');
+    expect(refused).toMatchObject({ status: 429, json: { error: { code: 'rate_limited' } } });
+    expect(refused.headers['retry-after']).toBe('30');
+    await listen(url, other);
+    streams[0]?.leave();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await listen(url, browser);
+  });
 });
