@@ -50,7 +50,7 @@ test('other addresses and other asks are never answered with a page', async () =
     '/assets/..%2fsecret.txt',
   ]) {
     const answer = await server.inject({ url, headers: page });
-    expect([answer.statusCode, answer.json()], url).toEqual([404, { error: {} }]);
+    expect([answer.statusCode, answer.json().error.code], url).toEqual([404, 'unknown_url']);
   }
   expect((await server.inject({ url: '/keys', headers: { accept: 'application/json' } })).statusCode).toBe(404);
   expect((await server.inject({ method: 'POST', url: '/keys', headers: page })).statusCode).toBe(404);
