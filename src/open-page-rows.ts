@@ -9,5 +9,5 @@ export const pageRowsOn =
   (pages: UserPages & OperatorPages): PageRows =>
   ({ site, methods }) => {
     const users = userRowsOn(pages, { site, shell: { name: siteName, methods, wallets: [] }, ordersSince: async () => [] });
-    return [...users, ...operatorRowsOn(pages, users, [])];
+    return [...users, ...operatorRowsOn(pages, users)];
   };

@@ -24,6 +24,9 @@ export interface Act {
   readonly ip?: string | undefined;
 }
 
+/** Whoever has the server. */
+export const byCommand = { actorKind: 'command', actor: undefined } as const;
+
 /** `at` is wall clock, ms. */
 export interface AuditEntry extends Act {
   readonly id: string;

@@ -31,15 +31,21 @@ export interface PriceImport {
 
 /**
  * Takes over a list of prices, YAML or JSON: `[{ id, price }, …]`, alone or as the member `models`, prices as in the configuration file. Only models
- * that are sold now have prices to change. One refused entry and nothing changes; otherwise all changes at once, in every process within a second.
+ * that are sold now have prices to change. One refused entry and nothing changes; otherwise all changes at once, in every process within a second. `beside` is
+ * done in the same transaction, when something changes.
  */
 export function importPrices(
   database: Database,
   text: string,
   { dry, clock }: { readonly dry: boolean; readonly clock: Clock },
+  beside?: (done: PriceImport) => Script<unknown>,
 ): Promise<PriceImport> {
-  const by = { source: 'import', at: clock.now() } as const;
-  return dry ? database.snapshot(() => importing(text, undefined)) : database.transact(() => importing(text, by));
+  if (dry) return database.snapshot(() => importing(text, undefined));
+  return database.transact(function* () {
+    const done = yield* importing(text, { source: 'import', at: clock.now() });
+    if (done.applied && beside !== undefined) yield* beside(done);
+    return done;
+  });
 }
 
 /** The same as a part of a transaction; `by` undefined: a dry run. `brings`: entries of models that are not sold are new ones. */

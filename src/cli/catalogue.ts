@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { systemClock } from '../base/clock.ts';
 import { importPrices as takeOver, type PriceImport } from '../catalog/import-prices.ts';
 import { describeProblems } from '../catalog/problem.ts';
@@ -31,7 +32,10 @@ export async function checkConfig(file: string, options: Options, env: Env): Pro
 export async function importPrices(file: string, options: Options & { readonly dryRun?: true }, env: Env): Promise<void> {
   if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
   await withDatabase(options, env, async (database) => {
-    const done = await takeOver(database, readFileSync(file, 'utf8'), { dry: options.dryRun === true, clock: systemClock });
+    const at = systemClock.now();
+    const done = await takeOver(database, readFileSync(file, 'utf8'), { dry: options.dryRun === true, clock: systemClock }, ({ changed }) =>
+      writeAudit(at, { ...byCommand, action: 'price.import', target: 'prices', after: { models: changed.map(({ id }) => id) } }),
+    );
     const { added: _, ...told } = done;
     print(options.json === true, told, linesOf(file, done, options.dryRun === true));
     if (done.refused.length > 0) process.exitCode = 1;

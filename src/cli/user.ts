@@ -1,3 +1,4 @@
+import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { findUser, listUsers, type Role, type User } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
@@ -40,15 +41,13 @@ export async function credit(
   if (amount === undefined || amount === 0n) throw new Failure(`--amount is a sum in yuan such as 10.00, not '${options.amount}'`);
   await withDatabase(options, env, async (database) => {
     const id = `grant_${options.id ?? randomText(24)}`;
-    const done = await creditAccount(database, {
-      id,
-      account: options.user,
-      from: 'grants',
-      amount,
-      code: 'grant',
-      ref: options.reason,
-      at: systemClock.now(),
-    });
+    const at = systemClock.now();
+    const told = { action: 'user.credit', target: `user:${options.user}`, account: options.user, reason: options.reason };
+    const done = await creditAccount(
+      database,
+      { id, account: options.user, from: 'grants', amount, code: 'grant', ref: options.reason, at },
+      () => writeAudit(at, { ...told, ...byCommand, after: { amount: formatYuan(amount), transfer: id } }),
+    );
     if (done === 'no_account') throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     if (done === 'exists_different') throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
     const user = await findUser(database, options.user);

@@ -1,5 +1,5 @@
 import type { Nano } from '../base/money.ts';
-import type { Database } from '../storage/database.ts';
+import type { Database, Script } from '../storage/database.ts';
 import * as scripts from './scripts/account.ts';
 import { fence, fenceAll, sweep } from './scripts/process.ts';
 import { integer, text } from './scripts/read.ts';
@@ -18,10 +18,14 @@ export function createAccount(database: Database, id: string, kind: 'user' | 'op
   return database.transact(() => scripts.createAccount({ id, kind }));
 }
 
-/** Credits a user's account, once for each `id`. Throws a `DatabaseError`; may be repeated with the same id. */
-export async function credit(database: Database, input: scripts.Credit): Promise<scripts.Credited> {
+/** Credits a user's account, once for each `id`; `beside` is done in the same transaction, when it is credited. Throws a `DatabaseError`; may be repeated with the same id. */
+export async function credit(database: Database, input: scripts.Credit, beside?: () => Script<unknown>): Promise<scripts.Credited> {
   try {
-    return await database.transact(() => scripts.credit(input));
+    return await database.transact(function* () {
+      const done = yield* scripts.credit(input);
+      if (done === 'created' && beside !== undefined) yield* beside();
+      return done;
+    });
   } catch (error) {
     if (error instanceof scripts.NoSuchAccount) return 'no_account';
     throw error;
