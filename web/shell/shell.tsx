@@ -76,18 +76,19 @@ function Connection(): ReactNode {
 function useLiveData(): void {
   useEffect(() => startEvents(addressOf('events')), []);
   useEvent('balance', onBalance);
-  useEvent('charge', onCharge);
+  useEvent('charge', refreshOverview);
 }
 
 function onBalance(balance: BalanceView): void {
   showBalance(balance);
+  refreshOverview();
 }
 
 let soon: ReturnType<typeof setTimeout> | undefined;
 const gatherMs = 2000;
 
 /** Charges come in crowds: the overview asks once for all of them. */
-function onCharge(): void {
+function refreshOverview(): void {
   soon ??= setTimeout(() => {
     soon = undefined;
     void queryClient.invalidateQueries({ queryKey: ['overview'] });
