@@ -13,6 +13,8 @@ export interface FilterField {
   /** Value and words; without them it is typed. */
   readonly options?: readonly (readonly [value: string, label: string])[];
   readonly placeholder?: string;
+  /** Of what is typed. */
+  readonly suggestions?: readonly string[] | undefined;
 }
 
 interface FilterBarProps {
@@ -20,18 +22,20 @@ interface FilterBarProps {
   /** From `useSearchState`: what is empty is not filtered by. */
   readonly value: Readonly<Record<string, string>>;
   readonly onChange: (change: Readonly<Record<string, string>>) => void;
+  /** When the choices are looked at: ask for them then. */
+  readonly onOpen?: () => void;
   /** Beside it: export, zone. */
   readonly children?: ReactNode;
 }
 
 /** What the list is filtered by, as chips that can be taken away; one button adds. `/` opens it. */
-export function FilterBar({ fields, value, onChange, children }: FilterBarProps): ReactNode {
+export function FilterBar({ fields, value, onChange, onOpen, children }: FilterBarProps): ReactNode {
   const words = useWords(sharedWords);
   const set = fields.filter((field) => value[field.name]);
   const clear = () => onChange(Object.fromEntries(fields.map((field) => [field.name, ''])));
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <AddFilter fields={fields} value={value} onChange={onChange} />
+      <AddFilter fields={fields} value={value} onChange={onChange} {...(onOpen && { onOpen })} />
       {set.map((field) => (
         <Chip key={field.name} field={field} value={value[field.name] ?? ''} onRemove={() => onChange({ [field.name]: '' })} />
       ))}
@@ -72,7 +76,7 @@ function Chip({
   );
 }
 
-function AddFilter({ fields, value, onChange }: Pick<FilterBarProps, 'fields' | 'value' | 'onChange'>): ReactNode {
+function AddFilter({ fields, value, onChange, onOpen }: Pick<FilterBarProps, 'fields' | 'value' | 'onChange' | 'onOpen'>): ReactNode {
   const words = useWords(sharedWords);
   const [open, setOpen] = useState(false);
   const apply = (event: FormEvent<HTMLFormElement>) => {
@@ -81,8 +85,12 @@ function AddFilter({ fields, value, onChange }: Pick<FilterBarProps, 'fields' | 
     onChange(Object.fromEntries(fields.map(({ name }) => [name, textOf(form.get(name))])));
     setOpen(false);
   };
+  const turn = (next: boolean) => {
+    setOpen(next);
+    if (next) onOpen?.();
+  };
   return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
+    <Popover.Root open={open} onOpenChange={turn}>
       <Popover.Trigger asChild>
         <Button icon="filter" data-shortcut="filter">
           {words.actions.addFilter}
@@ -118,9 +126,25 @@ function FilterControl({ field, value }: { readonly field: FilterField; readonly
         {field.label}
       </label>
       {field.options === undefined ? (
-        <TextInput id={id} name={field.name} defaultValue={value} placeholder={field.placeholder} />
+        <>
+          <TextInput
+            id={id}
+            name={field.name}
+            defaultValue={value}
+            placeholder={field.placeholder}
+            {...(field.suggestions && { list: `${id}-list` })}
+          />
+          {field.suggestions && (
+            <datalist id={`${id}-list`}>
+              {field.suggestions.map((suggestion) => (
+                <option key={suggestion}>{suggestion}</option>
+              ))}
+            </datalist>
+          )}
+        </>
       ) : (
-        <Select id={id} name={field.name} defaultValue={value}>
+        // Choices that came late: the one that is set must be among them.
+        <Select key={field.options.length} id={id} name={field.name} defaultValue={value}>
           <option value="">—</option>
           {field.options.map(([option, label]) => (
             <option key={option} value={option}>

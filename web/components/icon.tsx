@@ -36,6 +36,7 @@ const paths = {
   close: 'M4 4l8 8M12 4l-8 8',
   plus: 'M8 3v10M3 8h10',
   down: 'M4 6l4 4 4-4',
+  up: 'M8 13V3.5M4 7l4-3.5L12 7',
   left: 'M10 3.5 5.5 8l4.5 4.5',
   right: 'M6 3.5 10.5 8 6 12.5',
   filter: 'M2.5 3.5h11L9.5 8.5v4l-3 1.5V8.5z',

@@ -33,9 +33,11 @@ interface TableProps<Row> {
   /** The first holds the row's link and stays in sight. */
   readonly columns: readonly Column<Row>[];
   readonly card: (row: Row) => RowCard;
-  /** Where a row leads: a path of the console with its query. */
-  readonly path?: (row: Row) => string;
-  readonly selected?: string;
+  /** Where a row leads: a path of the console with its query; undefined: nowhere. */
+  readonly path?: (row: Row) => string | undefined;
+  /** Opens the row in place, instead of going to its path. */
+  readonly onOpen?: (row: Row) => void;
+  readonly selected?: string | undefined;
 }
 
 /** Dense rows with one link each; the whole row can be clicked, `j` and `k` move through the links. On a phone rows are cards. */
@@ -43,8 +45,8 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
   return useWide() ? <WideTable {...props} /> : <Cards {...props} />;
 }
 
-function WideTable<Row>({ label, rows, rowKey, columns, path, selected }: TableProps<Row>): ReactNode {
-  const open = useOpen();
+function WideTable<Row>({ label, rows, rowKey, columns, path, onOpen, selected }: TableProps<Row>): ReactNode {
+  const open = useOpen(onOpen);
   return (
     <div className="overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
       <table className="w-full border-collapse text-table">
@@ -71,7 +73,7 @@ function WideTable<Row>({ label, rows, rowKey, columns, path, selected }: TableP
             <tr
               key={rowKey(row)}
               data-row
-              onClick={path && ((event) => open(event, path(row)))}
+              onClick={path && ((event) => open(event, path(row), row))}
               className={clsx(
                 'group border-t border-line first:border-t-0',
                 path && 'cursor-pointer hover:bg-sunken',
@@ -93,7 +95,9 @@ function WideTable<Row>({ label, rows, rowKey, columns, path, selected }: TableP
                   ); // prettier-ignore
                 return (
                   <th key={id} scope="row" className={look}>
-                    <RowLink path={path?.(row)}>{cell(row)}</RowLink>
+                    <RowLink path={path?.(row)} onOpen={onOpen && (() => onOpen(row))}>
+                      {cell(row)}
+                    </RowLink>
                   </th>
                 );
               })}
@@ -107,8 +111,8 @@ function WideTable<Row>({ label, rows, rowKey, columns, path, selected }: TableP
 
 const firstLook = 'sticky left-0 z-10 bg-surface text-left font-normal group-hover:bg-sunken';
 
-function Cards<Row>({ label, rows, rowKey, card, path, selected }: TableProps<Row>): ReactNode {
-  const open = useOpen();
+function Cards<Row>({ label, rows, rowKey, card, path, onOpen, selected }: TableProps<Row>): ReactNode {
+  const open = useOpen(onOpen);
   return (
     <ul aria-label={label} className="divide-y divide-line">
       {rows.map((row) => {
@@ -117,13 +121,15 @@ function Cards<Row>({ label, rows, rowKey, card, path, selected }: TableProps<Ro
           <li
             key={rowKey(row)}
             data-row
-            onClick={path && ((event) => open(event, path(row)))}
+            onClick={path && ((event) => open(event, path(row), row))}
             className={clsx('flex items-center gap-2 px-4 py-2.5', rowKey(row) === selected && 'bg-accent-soft')}
           >
             <div className="min-w-0 flex-1">
               <div className="flex items-baseline justify-between gap-3">
                 <span className="min-w-0 truncate font-medium">
-                  <RowLink path={path?.(row)}>{title}</RowLink>
+                  <RowLink path={path?.(row)} onOpen={onOpen && (() => onOpen(row))}>
+                    {title}
+                  </RowLink>
                 </span>
                 <span className="shrink-0 figures">{value}</span>
               </div>
@@ -137,22 +143,42 @@ function Cards<Row>({ label, rows, rowKey, card, path, selected }: TableProps<Ro
   );
 }
 
-function RowLink({ path, children }: { readonly path: string | undefined; readonly children: ReactNode }): ReactNode {
+interface RowLinkProps {
+  readonly path: string | undefined;
+  readonly onOpen: (() => void) | undefined;
+  readonly children: ReactNode;
+}
+
+function RowLink({ path, onOpen, children }: RowLinkProps): ReactNode {
   if (path === undefined) return children;
+  const inPlace = (event: MouseEvent) => {
+    if (onOpen === undefined || !isPlain(event)) return;
+    event.preventDefault();
+    onOpen();
+  };
   return (
-    <PathLink path={path} data-row-link className="block truncate rounded-badge text-text underline-offset-2 hover:underline">
+    <PathLink
+      path={path}
+      data-row-link
+      onClick={inPlace}
+      className="block truncate rounded-badge text-text underline-offset-2 hover:underline"
+    >
       {children}
     </PathLink>
   );
 }
 
 /** A click beside the link opens the row too, unless it was meant for a control or for selecting text. */
-function useOpen(): (event: MouseEvent<HTMLElement>, path: string) => void {
+function useOpen<Row>(
+  onOpen: ((row: Row) => void) | undefined,
+): (event: MouseEvent<HTMLElement>, path: string | undefined, row: Row) => void {
   const router = useRouter();
-  return (event, path) => {
+  return (event, path, row) => {
     const meant = event.target instanceof Element && event.target.closest('a, button, input, select, label, [role="menuitem"]');
     if (meant || !event.currentTarget.contains(event.target as Node) || !isPlain(event) || getSelection()?.toString()) return;
-    router.history.push(path);
+    if (path === undefined) return;
+    if (onOpen === undefined) router.history.push(path);
+    else onOpen(row);
   };
 }
 
