@@ -1,9 +1,83 @@
-import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { ChargeDetail, ChargeRow, Page as PageOf, UsageSummary } from '../../src/console/contract.ts';
+import { addressOf, type Query } from '../api/client.ts';
+import { data, queryClient, sessionData, useData } from '../api/data.ts';
+import { useSearchState } from '../browser/search-state.ts';
+import { ButtonAnchor } from '../components/button.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { FiguresSkeleton } from '../components/figure.tsx';
+import { Tabs } from '../components/tabs.tsx';
+import { useZone, ZoneNote } from '../components/time.tsx';
+import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { type Asked, asked, filterOf, UsageFilter } from './usage-filter.tsx';
+import { UsageRecord } from './usage-record.tsx';
+import { UsageRequests } from './usage-requests.tsx';
+import { UsageSpread } from './usage-spread.tsx';
+import { UsageStrip } from './usage-strip.tsx';
 
+interface Visited {
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly search: Readonly<Record<string, unknown>>;
+}
+
+/** Both requests of the page are under way while its script loads. */
+export function ahead({ params: { requestId }, search }: Visited): void {
+  if (requestId !== undefined) return void queryClient.prefetchQuery(data<ChargeDetail>(`usage/${requestId}`));
+  const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
+  if (zone === undefined) return;
+  const state = { ...asked, ...search } as Asked; // the router reads addresses as texts
+  const filter = filterOf(state, zone);
+  void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
+  if (state.tab === 'requests') void queryClient.prefetchQuery(data<PageOf<ChargeRow>>('usage', listOf(state, filter)));
+}
+
+const listOf = ({ after }: Asked, filter: Query): Query => (after === '' ? filter : { ...filter, after });
+
+/** Every charge. A request that is opened from the list stands beside it; visited by its address it is a page. */
 export function UsagePage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.usage}>{null}</Page>;
+  const { requestId } = useParams({ strict: false });
+  const [listed, setListed] = useState(requestId === undefined);
+  if (requestId === undefined && !listed) setListed(true);
+  if (requestId !== undefined && !listed) return <UsageRecord id={requestId} />;
+  return <UsageList open={requestId} />;
+}
+
+const tabs = ['requests', 'day', 'model', 'key'] as const;
+
+function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
+  const words = useWords(usageWords);
+  const [state, change] = useSearchState(asked);
+  const zone = useZone();
+  const filter = filterOf(state, zone);
+  const summary = useData<UsageSummary>('usage/summary', filter);
+  const tab = tabs.find((each) => each === state.tab) ?? 'requests';
+  return (
+    <Page title={words.title} wide note={<ZoneNote at={summary.data?.as_of ?? new Date(summary.dataUpdatedAt).toISOString()} />}>
+      <UsageFilter state={state} onChange={change}>
+        <ButtonAnchor icon="download" href={addressOf('usage.csv', filter)} download>
+          {words.csv}
+        </ButtonAnchor>
+      </UsageFilter>
+      <Loaded query={summary} skeleton={<FiguresSkeleton count={6} />}>
+        {(sums) => <UsageStrip summary={sums} askedFrom={String(filter['from'] ?? '')} />}
+      </Loaded>
+      <Tabs
+        label={words.tabs.label}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+        tabs={tabs.map((each) => [each, words.tabs[each]] as const)}
+      >
+        {tab === 'requests' ? (
+          <Panel flush>
+            <UsageRequests query={listOf(state, filter)} state={state} open={open} onChange={change} />
+          </Panel>
+        ) : (
+          <UsageSpread by={tab} filter={filter} state={state} onChange={change} />
+        )}
+      </Tabs>
+    </Page>
+  );
 }

@@ -1,0 +1,73 @@
+import { type FocusEvent, type KeyboardEvent, type ReactNode, useId } from 'react';
+import { Select, TextInput } from '../components/field.tsx';
+import { isDay } from '../format/day.ts';
+
+interface RangeWords {
+  readonly label: string;
+  readonly custom: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+interface RangeFieldProps {
+  readonly words: RangeWords;
+  /** Value in the address and what it is called. */
+  readonly presets: readonly (readonly [value: string, label: string])[];
+  /** A preset, or the first day of an own period. */
+  readonly from: string;
+  /** The last day of an own period; empty with presets. */
+  readonly to: string;
+  /** What an own period begins with. */
+  readonly own: { readonly from: string; readonly to: string };
+  readonly onChange: (range: { readonly from: string; readonly to: string }) => void;
+}
+
+/** A period: one of the usual ones, or two days of the account's zone, both included. */
+export function RangeField({ words, presets, from, to, own, onChange }: RangeFieldProps): ReactNode {
+  const id = useId();
+  const isOwn = isDay(from);
+  const choose = (value: string) => onChange(value === 'custom' ? own : { from: value, to: '' });
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <label htmlFor={id} className="sr-only">
+        {words.label}
+      </label>
+      <Select id={id} className="w-40" value={isOwn ? 'custom' : from} onChange={(event) => choose(event.target.value)}>
+        {presets.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+        <option value="custom">{words.custom}</option>
+      </Select>
+      {isOwn && (
+        <span className="flex items-center gap-1">
+          <DayInput key={`from ${from}`} label={words.from} day={from} onDay={(day) => onChange({ from: day, to: day > to ? day : to })} />
+          <span aria-hidden="true">–</span>
+          <DayInput key={`to ${to}`} label={words.to} day={to} onDay={(day) => onChange({ from: day < from ? day : from, to: day })} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface DayInputProps {
+  readonly label: string;
+  readonly day: string;
+  readonly onDay: (day: string) => void;
+}
+
+/** Taken when it is left or confirmed: while a date is typed it is many others. */
+function DayInput({ label, day, onDay }: DayInputProps): ReactNode {
+  const take = (value: string) => value !== day && isDay(value) && value > '2020-01-01' && onDay(value);
+  return (
+    <TextInput
+      type="date"
+      aria-label={label}
+      defaultValue={day}
+      className="w-36!"
+      onBlur={(event: FocusEvent<HTMLInputElement>) => take(event.target.value)}
+      onKeyDown={(event: KeyboardEvent<HTMLInputElement>) => event.key === 'Enter' && take(event.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,91 @@
+import { type ReactNode, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { KeyView, ModelsView, Page } from '../../src/console/contract.ts';
+import type { Query } from '../api/client.ts';
+import { data } from '../api/data.ts';
+import { useNow } from '../browser/now.ts';
+import { FilterBar } from '../components/filter-bar.tsx';
+import { useZone } from '../components/time.tsx';
+import { dayFrom, isDay, shiftDay, startOfDay } from '../format/day.ts';
+import { usageWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { RangeField } from './range-field.tsx';
+
+/** What the address says when it says nothing. Own periods are days, both included; relative ones stay relative. */
+export const asked = {
+  from: '-30d',
+  to: '',
+  key: '',
+  model: '',
+  kind: '',
+  status: '',
+  min_cost: '',
+  request: '',
+  tab: 'requests',
+  after: '',
+} as const;
+
+export type Asked = { readonly [Name in keyof typeof asked]: string };
+export type ChangeAsked = (change: { readonly [Name in keyof Asked]?: string }, options?: { readonly replace?: boolean }) => void;
+
+/** The filter as the console's JSON takes it. */
+export function filterOf({ from, to, key, model, kind, status, min_cost, request }: Omit<Asked, 'tab' | 'after'>, zone: string): Query {
+  const given = {
+    from: isDay(from) ? startOfDay(from, zone) : from,
+    to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,
+    ...{ key, model, kind, status, min_cost, request },
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+}
+
+/** Whether anything but the period is chosen. */
+export function isFiltered({ key, model, kind, status, min_cost: minCost, request }: Asked): boolean {
+  return [key, model, kind, status, minCost, request].some((value) => value !== '');
+}
+
+const presets = ['-24h', '-7d', '-30d', '-90d'] as const;
+const kinds = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'images', 'image_edits', 'video', 'speech', 'transcriptions'];
+const statuses = ['ok', 'cut', 'left', 'length', 'error', 'estimated'] as const;
+const startDays = 7;
+
+interface UsageFilterProps {
+  readonly state: Asked;
+  readonly onChange: ChangeAsked;
+  readonly children?: ReactNode;
+}
+
+/** Period and filter, all of it in the address. Names of keys and models are asked for when they are looked at. */
+export function UsageFilter({ state, onChange, children }: UsageFilterProps): ReactNode {
+  const words = useWords(usageWords);
+  const zone = useZone();
+  const nowMs = useNow();
+  const [opened, setOpened] = useState(false);
+  const keys = useQuery({ ...data<Page<KeyView>>('keys', { limit: 100 }), enabled: opened || state.key !== '' });
+  const models = useQuery({ ...data<ModelsView>('models'), enabled: opened });
+  const { filter, range } = words;
+  const fields = [
+    { name: 'key', label: filter.key, options: keys.data?.items.map(({ id, name }) => [id, name] as const) ?? [] },
+    { name: 'model', label: filter.model, placeholder: filter.modelPlaceholder, suggestions: models.data?.items.map(({ id }) => id) ?? [] },
+    { name: 'kind', label: filter.kind, options: kinds.map((kind) => [kind, words.kinds[kind] ?? kind] as const) },
+    { name: 'status', label: filter.status, options: statuses.map((status) => [status, words.statuses[status]] as const) },
+    { name: 'min_cost', label: filter.cost, placeholder: filter.costPlaceholder },
+    { name: 'request', label: filter.request, placeholder: 'req_…' },
+  ];
+  return (
+    <div className="flex flex-wrap items-start gap-2">
+      <RangeField
+        words={range}
+        presets={presets.map((preset) => [preset, range[preset]])}
+        from={state.from}
+        to={state.to || (isDay(state.from) ? dayFrom(nowMs, 0, zone) : '')}
+        own={{ from: dayFrom(nowMs, 1 - startDays, zone), to: dayFrom(nowMs, 0, zone) }}
+        onChange={onChange}
+      />
+      <div className="min-w-0 flex-1">
+        <FilterBar fields={fields} value={state} onChange={onChange} onOpen={() => setOpened(true)}>
+          {children}
+        </FilterBar>
+      </div>
+    </div>
+  );
+}

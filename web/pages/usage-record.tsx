@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react';
+import type { ChargeDetail } from '../../src/console/contract.ts';
+import { useData } from '../api/data.ts';
+import { ButtonAnchor } from '../components/button.tsx';
+import { Drawer } from '../components/dialog.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { usageWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { ChargeView } from './charge-detail.tsx';
+
+/** A charge on a page of its own: for links and reloads. */
+export function UsageRecord({ id }: { readonly id: string }): ReactNode {
+  const words = useWords(usageWords);
+  const charge = useData<ChargeDetail>(`usage/${id}`);
+  return (
+    <Page title={words.charge.title} above={[{ label: words.title, to: '/usage' }]}>
+      <Panel className="max-w-3xl">
+        <Loaded query={charge} skeleton={<ChargeSkeleton />}>
+          {(detail) => <ChargeView detail={detail} />}
+        </Loaded>
+      </Panel>
+    </Page>
+  );
+}
+
+interface ChargeDrawerProps {
+  readonly id: string;
+  readonly onClose: () => void;
+  readonly onPrevious: (() => void) | undefined;
+  readonly onNext: (() => void) | undefined;
+}
+
+/** The same beside the list; ↑ and ↓ go through the list. */
+export function ChargeDrawer({ id, onClose, onPrevious, onNext }: ChargeDrawerProps): ReactNode {
+  const { charge: words } = useWords(usageWords);
+  const charge = useData<ChargeDetail>(`usage/${id}`);
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      title={words.title}
+      onPrevious={onPrevious}
+      onNext={onNext}
+      footer={
+        <ButtonAnchor icon="external" href={`/usage/${id}`} target="_blank" rel="noopener">
+          {words.openPage}
+        </ButtonAnchor>
+      }
+    >
+      <Loaded query={charge} skeleton={<ChargeSkeleton />}>
+        {(detail) => <ChargeView detail={detail} />}
+      </Loaded>
+    </Drawer>
+  );
+}
+
+function ChargeSkeleton(): ReactNode {
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex justify-between">
+        <Skeleton className="h-12 w-40" />
+        <Skeleton className="h-12 w-32" />
+      </div>
+      <Skeleton className="h-40" />
+      <Skeleton className="h-32" />
+    </div>
+  );
+}

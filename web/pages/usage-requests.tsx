@@ -1,0 +1,183 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import type { ChargeRow, Page } from '../../src/console/contract.ts';
+import type { Query } from '../api/client.ts';
+import { queryClient, useData } from '../api/data.ts';
+import { useEvent } from '../api/events.ts';
+import { Button } from '../components/button.tsx';
+import { EmptyState } from '../components/error-panel.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Money } from '../components/money.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
+import { formatDuration } from '../format/time.ts';
+import { sharedWords, usageWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { ChargeStatus, InputCell, OutputCell, useKind } from './charge-parts.tsx';
+import { type Asked, asked, type ChangeAsked, isFiltered } from './usage-filter.tsx';
+import { ChargeDrawer } from './usage-record.tsx';
+
+interface UsageRequestsProps {
+  readonly query: Query;
+  readonly state: Asked;
+  /** The request that stands open beside the list. */
+  readonly open: string | undefined;
+  readonly onChange: ChangeAsked;
+}
+
+/** The requests of the filter, newest first; each opens beside the list, at an address of its own. */
+export function UsageRequests({ query, state, open, onChange }: UsageRequestsProps): ReactNode {
+  const words = useWords(usageWords);
+  const shared = useWords(sharedWords);
+  const list = useData<Page<ChargeRow>>('usage', query);
+  const show = useOpenCharge();
+  const items = list.data?.items ?? [];
+  const at = items.findIndex(({ id }) => id === open);
+  const move = (to: number) => (at >= 0 && items[to] !== undefined ? () => show(items[to]?.id) : undefined);
+  const clear = () => onChange(Object.fromEntries(['key', 'model', 'kind', 'status', 'min_cost', 'request'].map((name) => [name, ''])));
+  useFocusBack(open);
+  return (
+    <>
+      <NewCharges state={state} quiet={open !== undefined} />
+      <Loaded query={list}>
+        {(page) => (
+          <>
+            {page.items.length > 0 ? (
+              <ChargeTable rows={page.items} selected={open} onOpen={({ id }) => show(id)} />
+            ) : (
+              <EmptyState text={isFiltered(state) || state.from !== asked.from ? words.nothing : words.none}>
+                {isFiltered(state) && <Button onClick={clear}>{shared.actions.clearFilter}</Button>}
+              </EmptyState>
+            )}
+            <Pager page={page} onTurn={(after) => onChange({ after: after ?? '' })} />
+          </>
+        )}
+      </Loaded>
+      {open !== undefined && <ChargeDrawer id={open} onClose={() => show(undefined)} onPrevious={move(at - 1)} onNext={move(at + 1)} />}
+    </>
+  );
+}
+
+/** Opens, changes or closes the request beside the list: the filter stays in the address, the list where it was scrolled to. */
+function useOpenCharge(): (id: string | undefined) => void {
+  const navigate = useNavigate();
+  return (id) => {
+    const there = location.pathname !== '/usage';
+    const to = id === undefined ? '/usage' : '/usage/$requestId';
+    void navigate({ to, params: { requestId: id }, search: (old: object) => old, replace: there, resetScroll: false } as never);
+  };
+}
+
+/** From the drawer back to the row that it was opened from. */
+function useFocusBack(open: string | undefined): void {
+  const last = useRef(open);
+  useEffect(() => {
+    const closed = open === undefined ? last.current : undefined;
+    last.current = open;
+    if (closed === undefined) return undefined;
+    const timer = setTimeout(() => document.querySelector<HTMLElement>(`[data-row-link][href="/usage/${CSS.escape(closed)}"]`)?.focus(), 0);
+    return () => clearTimeout(timer);
+  }, [open]);
+}
+
+interface ChargeTableProps {
+  readonly rows: readonly ChargeRow[];
+  readonly selected: string | undefined;
+  readonly onOpen: (row: ChargeRow) => void;
+}
+
+function ChargeTable({ rows, selected, onOpen }: ChargeTableProps): ReactNode {
+  const { title, columns } = useWords(usageWords);
+  const kind = useKind();
+  const cost = (row: ChargeRow) => <Money amount={row.cost} as="row" estimated={row.estimated} />;
+  const shown: readonly Column<ChargeRow>[] = [
+    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
+    { id: 'model', header: columns.model, cell: ({ model }) => <Cut text={model} className="max-w-56" /> },
+    { id: 'kind', header: columns.kind, cell: (row) => kind(row.kind), className: 'text-muted' },
+    { id: 'key', header: columns.key, cell: ({ key_name: name }) => <Cut text={name} className="max-w-36" />, className: 'text-muted' },
+    { id: 'input', header: columns.input, align: 'right', cell: (row) => <InputCell charge={row} /> },
+    { id: 'output', header: columns.output, align: 'right', cell: (row) => <OutputCell charge={row} /> },
+    { id: 'first', header: columns.firstByte, align: 'right', cell: (row) => duration(row.first_byte_ms), className: 'text-muted' },
+    { id: 'total', header: columns.total, align: 'right', cell: (row) => duration(row.total_ms), className: 'text-muted' },
+    { id: 'status', header: columns.status, cell: (row) => <ChargeStatus charge={row} /> },
+    { id: 'cost', header: columns.cost, align: 'right', cell: cost, className: 'font-medium' },
+  ];
+  return (
+    <Table
+      label={title}
+      rows={rows}
+      rowKey={({ id }) => id}
+      columns={shown}
+      path={({ id }) => `/usage/${id}`}
+      onOpen={onOpen}
+      selected={selected}
+      card={(row) => ({
+        title: row.model,
+        value: cost(row),
+        detail: (
+          <>
+            <Time at={row.at} />
+            <span className="max-w-32 truncate">{row.key_name}</span>
+            <ChargeStatus charge={row} />
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+function Cut({ text, className }: { readonly text: string; readonly className: string }): ReactNode {
+  return (
+    <span className={`block truncate ${className}`} data-tip={text}>
+      {text}
+    </span>
+  );
+}
+
+function duration(ms: number | null): string {
+  return ms === null ? '—' : formatDuration(ms);
+}
+
+const readingFromPx = 160;
+const gatherMs = 1500;
+
+/** New ones come in by themselves while the reader is at the top, and wait behind a button while he reads further down. */
+function NewCharges({ state, quiet }: { readonly state: Asked; readonly quiet: boolean }): ReactNode {
+  const { live } = useWords(sharedWords);
+  const [count, setCount] = useState(0);
+  const soon = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const { key, model, kind, after, to } = state;
+  const take = useCallback(() => {
+    setCount(0);
+    void queryClient.invalidateQueries({ queryKey: ['usage'] });
+    void queryClient.invalidateQueries({ queryKey: ['usage/summary'] });
+  }, []);
+  const onCharge = useCallback(
+    (charge: ChargeRow) => {
+      const fits = [
+        [key, charge.key_id],
+        [model, charge.model],
+        [kind, charge.kind],
+      ].every(([wanted, is]) => wanted === '' || wanted === is);
+      if (!fits || after !== '' || to !== '') return;
+      if (quiet || window.scrollY > readingFromPx) return setCount((old) => old + 1);
+      clearTimeout(soon.current);
+      soon.current = setTimeout(take, gatherMs);
+    },
+    [key, model, kind, after, to, quiet, take],
+  );
+  useEvent('charge', onCharge);
+  useEffect(() => () => clearTimeout(soon.current), []);
+  if (count === 0 || quiet) return null;
+  const show = () => {
+    window.scrollTo({ top: 0 });
+    take();
+  };
+  return (
+    <div className="sticky top-16 z-20 flex h-0 justify-center">
+      <Button look="primary" size="small" icon="up" className="mt-2 rounded-full! shadow-overlay" onClick={show}>
+        {live.newRows(count)}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,181 @@
+import type { ReactNode } from 'react';
+import type { UsageSeries } from '../../src/console/contract.ts';
+import type { Query } from '../api/client.ts';
+import { useData } from '../api/data.ts';
+import { EmptyState } from '../components/error-panel.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Money } from '../components/money.tsx';
+import { Panel } from '../components/page.tsx';
+import { seriesBackground } from '../components/series.ts';
+import { Skeleton, SkeletonRows } from '../components/skeleton.tsx';
+import { SpendChart } from '../components/spend-chart.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { formatCount, formatShare } from '../format/count.ts';
+import { parseYuan } from '../format/money.ts';
+import { sharedWords, usageWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { type Asked, asked, type ChangeAsked } from './usage-filter.tsx';
+
+interface UsageSpreadProps {
+  readonly by: 'day' | 'model' | 'key';
+  readonly filter: Query;
+  readonly state: Asked;
+  readonly onChange: ChangeAsked;
+}
+
+/** What each day, model or key cost: a picture, and rows that lead to the requests behind them. */
+export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): ReactNode {
+  const words = useWords(usageWords);
+  const series = useData<UsageSeries>('usage/series', { ...filter, by: by === 'key' ? 'key' : 'model' });
+  return (
+    <Loaded query={series} skeleton={<SpreadSkeleton />}>
+      {(view) => (
+        <div className="flex flex-col gap-4">
+          <Panel title={words.chartTitle}>
+            <SpendChart
+              series={view}
+              empty={words.nothing}
+              summary={(total, first, last, most) => words.chart(total, first, last, most)}
+              onSelect={(from, to) => onChange({ from, to })}
+            />
+            {view.days.length > 1 && <p className="text-caption text-muted">{words.chartHint}</p>}
+          </Panel>
+          <Panel flush title={words.tabs[by]}>
+            <Spread view={view} by={by} state={state} />
+          </Panel>
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+interface SpreadRow {
+  readonly id: string;
+  readonly name: string;
+  readonly rank: number | 'other' | undefined;
+  readonly requests: number;
+  readonly cost: string;
+  /** Of the dearest row, 0 to 1. */
+  readonly share: number;
+  readonly ofMost: number;
+  readonly path: string | undefined;
+}
+
+function Spread({
+  view,
+  by,
+  state,
+}: {
+  readonly view: UsageSeries;
+  readonly by: 'day' | 'model' | 'key';
+  readonly state: Asked;
+}): ReactNode {
+  const words = useWords(usageWords);
+  const { columns } = words;
+  const rows = by === 'day' ? daysOf(view, state) : partsOf(view, by, state, words.otherSeries);
+  if (rows.length === 0) return <EmptyState text={words.nothing} />;
+  const name = ({ name: text, rank }: SpreadRow) => (
+    <span className="flex min-w-0 items-center gap-2">
+      {rank !== undefined && <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-[2px] ${seriesBackground(rank)}`} />}
+      <span className="max-w-80 truncate">{text}</span>
+    </span>
+  );
+  const cost = ({ cost: amount }: SpreadRow) => <Money amount={amount} as="spend" />;
+  const shown: readonly Column<SpreadRow>[] = [
+    { id: 'name', header: columns[by], cell: name },
+    { id: 'requests', header: columns.requests, align: 'right', cell: ({ requests }) => formatCount(requests) },
+    { id: 'bar', header: <span className="sr-only">{columns.share}</span>, cell: (row) => <Bar row={row} />, className: 'w-1/3 min-w-32' },
+    { id: 'share', header: columns.share, align: 'right', cell: ({ share }) => formatShare(share), className: 'text-muted' },
+    { id: 'cost', header: columns.cost, align: 'right', cell: cost, className: 'font-medium' },
+  ];
+  return (
+    <Table
+      label={words.tabs[by]}
+      rows={rows}
+      rowKey={({ id }) => id}
+      columns={shown}
+      path={({ path }) => path}
+      card={(row) => ({
+        title: name(row),
+        value: cost(row),
+        detail: <Requests row={row} />,
+      })}
+    />
+  );
+}
+
+function Requests({ row: { requests, share } }: { readonly row: SpreadRow }): ReactNode {
+  const { units } = useWords(sharedWords);
+  return (
+    <span>
+      {units.requests(formatCount(requests))} · {formatShare(share)}
+    </span>
+  );
+}
+
+function Bar({ row: { ofMost, rank } }: { readonly row: SpreadRow }): ReactNode {
+  return (
+    <span aria-hidden="true" className="block h-1.5 rounded-full bg-idle-soft">
+      <span
+        className={`block h-full rounded-full ${rank === undefined ? 'bg-accent' : seriesBackground(rank)}`}
+        style={{ width: `${ofMost * 100}%` }}
+      />
+    </span>
+  );
+}
+
+/** Newest first; days without a request are left out. */
+function daysOf({ days, totals, series }: UsageSeries, state: Asked): readonly SpreadRow[] {
+  const rows = days.map((day, index) => ({
+    id: day,
+    name: day,
+    rank: undefined,
+    requests: series.reduce((sum, { requests }) => sum + (requests[index] ?? 0), 0),
+    cost: totals[index] ?? '0',
+    path: pathOf({ ...state, from: day, to: day }),
+  }));
+  return withShares(rows.filter(({ requests }) => requests > 0).reverse());
+}
+
+/** Dearest first. */
+function partsOf({ series }: UsageSeries, by: 'model' | 'key', state: Asked, other: string): readonly SpreadRow[] {
+  const rows = series.map(({ id, name, cost, requests }, index) => ({
+    id: id ?? 'other',
+    name: id === null ? other : name,
+    rank: id === null ? ('other' as const) : index,
+    requests: requests.reduce((sum, count) => sum + count, 0),
+    cost,
+    path: id === null ? undefined : pathOf({ ...state, [by]: id }),
+  }));
+  return withShares(rows);
+}
+
+const parts = 1_000_000n;
+
+function withShares(rows: readonly Omit<SpreadRow, 'share' | 'ofMost'>[]): readonly SpreadRow[] {
+  const costs = rows.map(({ cost }) => parseYuan(cost));
+  const total = costs.reduce((sum, cost) => sum + cost, 0n);
+  const most = costs.reduce((top, cost) => (cost > top ? cost : top), 0n);
+  const share = (cost: bigint, of: bigint) => (of === 0n ? 0 : Number((cost * parts) / of) / Number(parts));
+  return rows.map((row, index) => ({ ...row, share: share(costs[index] ?? 0n, total), ofMost: share(costs[index] ?? 0n, most) }));
+}
+
+/** The requests of the filter, as an address. */
+function pathOf(state: Asked): string {
+  const defaults: Readonly<Record<string, string>> = asked;
+  const told = Object.entries({ ...state, tab: 'requests', after: '' }).filter(([name, value]) => value !== defaults[name]);
+  return `/usage?${new URLSearchParams(told)}`;
+}
+
+function SpreadSkeleton(): ReactNode {
+  return (
+    <div className="flex flex-col gap-4">
+      <Panel title={<Skeleton className="h-4 w-32" />}>
+        <Skeleton className="h-50 sm:h-60 lg:h-72" />
+      </Panel>
+      <Panel flush>
+        <SkeletonRows />
+      </Panel>
+    </div>
+  );
+}

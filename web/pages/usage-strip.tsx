@@ -1,0 +1,108 @@
+import type { ReactNode } from 'react';
+import type { UsageSummary } from '../../src/console/contract.ts';
+import { FigureCard, Figures } from '../components/figure.tsx';
+import { Money } from '../components/money.tsx';
+import { useZone } from '../components/time.tsx';
+import { formatCompact, formatCount, formatShare } from '../format/count.ts';
+import { formatYuan, parseYuan } from '../format/money.ts';
+import { formatQuantity } from '../format/quantity.ts';
+import { formatTime } from '../format/time.ts';
+import { usageWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { useLanguage } from '../words/language.ts';
+
+interface StripProps {
+  readonly summary: UsageSummary;
+  /** Since when the filter wants it, as the console was asked: an instant, or `-30d`. */
+  readonly askedFrom: string;
+}
+
+/** What the filter comes to: requests and money, and the tokens by class beside it, since classes have their own prices. */
+export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
+  const { figures: words } = useWords(usageWords);
+  const { requests, cost, tokens, error_share: errorShare } = summary;
+  const cachedShare = tokens.input === 0 ? '—' : formatShare(tokens.cached_input / tokens.input);
+  return (
+    <div className="flex flex-col gap-2">
+      <Figures>
+        <FigureCard
+          label={words.requests}
+          value={<Count of={requests} />}
+          note={requests > 0 && words.perRequest(meanOf(cost, requests))}
+        />
+        <FigureCard label={words.cost} value={<Money amount={cost} as="spend" />} />
+        <FigureCard
+          label={words.input}
+          value={<Count of={tokens.input} />}
+          note={tokens.cache_write > 0 && words.written(formatCount(tokens.cache_write))}
+        />
+        <FigureCard label={words.cached} value={<Count of={tokens.cached_input} />} note={words.ofInput(cachedShare)} />
+        <FigureCard
+          label={words.output}
+          value={<Count of={tokens.output} />}
+          note={tokens.reasoning > 0 ? <ReasoningNote count={tokens.reasoning} /> : words.noReasoning}
+        />
+        <FigureCard label={words.errors} value={errorShare === null ? '—' : formatShare(errorShare)} note={words.errorsNote} />
+      </Figures>
+      <Pieces summary={summary} askedFrom={askedFrom} />
+    </div>
+  );
+}
+
+/** Images, seconds, characters: what is sold otherwise than by tokens, with what it cost. */
+function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: StripProps): ReactNode {
+  const words = useWords(usageWords);
+  const zone = useZone();
+  const pieces = quantities.flatMap(({ class: of, amount, cost }) => {
+    const unit = of === 'image' || of === 'megapixel' || of === 'second' || of === 'character' || of === 'request' ? of : undefined;
+    return unit === undefined ? [] : [{ of, cost, text: words.units[unit](formatQuantity(amount)) }];
+  });
+  const late = Date.parse(from) - beginOf(askedFrom, Date.parse(asOf)) > slackMs;
+  return (
+    <>
+      {pieces.length > 0 && (
+        <p className="flex flex-wrap gap-x-4 text-table text-muted figures">
+          <span>{words.figures.pieces}</span>
+          {pieces.map(({ of, text, cost }) => (
+            <span key={of}>
+              {text} · <Money amount={cost} as="spend" />
+            </span>
+          ))}
+        </p>
+      )}
+      {late && <p className="text-caption text-muted">{words.figures.from(formatTime(from, zone))}</p>}
+    </>
+  );
+}
+
+const slackMs = 120_000;
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+/** Wall clock ms of `-30d` or an instant. */
+function beginOf(from: string, nowMs: number): number {
+  const back = /^-(\d+)([hd])$/.exec(from);
+  return back === null ? Date.parse(from) : nowMs - Number(back[1]) * (unitMs[back[2] ?? ''] ?? 0);
+}
+
+function meanOf(cost: string, requests: number): string {
+  const count = BigInt(requests);
+  return formatYuan((parseYuan(cost) + count - 1n) / count, 'spend');
+}
+
+function ReasoningNote({ count }: { readonly count: number }): ReactNode {
+  const { figures } = useWords(usageWords);
+  const language = useLanguage();
+  return <span data-tip={figures.exactly(formatCount(count))}>{figures.reasoning(formatCompact(count, language))}</span>;
+}
+
+function Count({ of }: { readonly of: number }): ReactNode {
+  const { figures } = useWords(usageWords);
+  const language = useLanguage();
+  const [short, exact] = [formatCompact(of, language), formatCount(of)];
+  if (short === exact) return short;
+  return (
+    <span data-tip={figures.exactly(exact)} tabIndex={0}>
+      {short}
+    </span>
+  );
+}
