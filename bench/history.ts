@@ -45,7 +45,7 @@ export async function makeHistory(database: Database, to: number, records: numbe
     });
   }
   await database.query('DROP TABLE bench_list');
-  await fund(database, spread);
+  if (records === whole) await fund(database, spread);
   return spread;
 }
 
@@ -55,8 +55,8 @@ const timeOf = ({ from, to }: History, n: number, whole: number): number => from
 async function people(database: Database, at: number): Promise<Pick<Spread, 'users' | 'keys'>> {
   const known = await database.query('SELECT id FROM users ORDER BY id');
   if (known.length === 0) {
-    for (let n = 0; n < userCount; n++) {
-      await database.transact(function* () {
+    await database.transact(function* () {
+      for (let n = 0; n < userCount; n++) {
         const user = yield* createUser({ name: `user ${n}`, role: 'user', at: at + n });
         yield* createAccount({ id: user.id, kind: 'user' });
         for (let key = 0; key < keysEach; key++)
@@ -68,8 +68,8 @@ async function people(database: Database, at: number): Promise<Pick<Spread, 'use
             expiresAt: undefined,
             at: at + n * 10 + key,
           });
-      });
-    }
+      }
+    });
   }
   const rows = await database.query('SELECT id, user_id FROM api_keys ORDER BY user_id, id');
   return {
@@ -135,8 +135,8 @@ function recordsText(database: Database, spread: Spread, first: number, last: nu
 /** Each has paid for it before, and has a hundred yuan left. */
 async function fund(database: Database, { users, from }: History): Promise<void> {
   const left = 100_000_000_000n;
-  for (const user of users) {
-    await database.transact(function* () {
+  await database.transact(function* () {
+    for (const user of users) {
       const [sum] = yield { sql: 'SELECT COALESCE(SUM(cost-shortfall), 0) AS cost FROM usage WHERE account=$1', params: [user] };
       const [before] = yield {
         sql: "SELECT COALESCE(SUM(amount), 0) AS paid FROM transfer WHERE credit=$1 AND credit<>'revenue'",
@@ -151,6 +151,6 @@ async function fund(database: Database, { users, from }: History): Promise<void>
           params: [`pay_${user}_${cost}`, user, more, from - 1],
         };
       yield { sql: 'UPDATE account SET credits=$2, debits=$3 WHERE id=$1', params: [user, paid + (more > 0n ? more : 0n), cost] };
-    });
-  }
+    }
+  });
 }

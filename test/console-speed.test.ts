@@ -8,8 +8,8 @@ import { forEachDatabase } from './databases.ts';
 import { long } from './support/long.ts';
 
 /** The full size is `npm run bench:console`'s. */
-const records = long ? 500_000 : 40_000;
-const days = long ? 60 : 8;
+const records = long ? 500_000 : 20_000;
+const days = long ? 60 : 4;
 const end = Date.UTC(2026, 10, 21);
 /** Of a machine that does other things at the same time. */
 const slack = 5;

@@ -10,11 +10,11 @@ import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from './co
 import type { Cursors } from './cursor.ts';
 import { money, name, pageLimit, time } from './input.ts';
 import { idempotencyKeyIn, versionIn } from './headers.ts';
-import { keyDetail, keyViews } from './key-view.ts';
+import { keyDetail, keyHistory, keyViews } from './key-view.ts';
 import { multiplierText } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
-import { instant } from './written.ts';
+import { instant, instantOrNull, yuanOrNull } from './written.ts';
 
 export interface KeyRooms {
   readonly database: Database;
@@ -53,11 +53,12 @@ export function keyRows(rooms: KeyRooms): readonly ConsoleRow[] {
       path: 'keys/:id',
       role: 'user',
       async handle({ user, params, at }): Promise<KeyDetail> {
-        const detail = await database.snapshot(function* (): Script<KeyDetail | undefined> {
+        const detail = await database.snapshot(function* () {
           const key = yield* userKey(user.id, params['id'] ?? '');
           return key && (yield* keyDetail(database, catalog(), key, user.zone, at));
         });
-        return detail ?? fail('not_found');
+        if (detail === undefined) return fail('not_found');
+        return { ...detail, history: await keyHistory(database, { id: detail.id, userId: user.id }) };
       },
     }),
     row({ method: 'PATCH', path: 'keys/:id', role: 'user', input: changed, handle: (visit) => change(rooms, visit) }),
@@ -194,8 +195,8 @@ function* moveLimits(id: string, { limit, dailyLimit, monthlyLimit }: KeyChange)
 const factsOf = ({ name: called, status, limit, dailyLimit, monthlyLimit, expiresAt }: Key) => ({
   name: called,
   status,
-  limit: limit?.toString(),
-  daily_limit: dailyLimit?.toString(),
-  monthly_limit: monthlyLimit?.toString(),
-  expires_at: expiresAt,
+  limit: yuanOrNull(limit),
+  daily_limit: yuanOrNull(dailyLimit),
+  monthly_limit: yuanOrNull(monthlyLimit),
+  expires_at: instantOrNull(expiresAt),
 });

@@ -1,15 +1,18 @@
+import { auditPage } from '../accounts/audit.ts';
 import type { Key } from '../accounts/keys.ts';
 import { nextDay, zoneDay, zoneDayAt, zoneDays } from '../base/zone.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Database, Script } from '../storage/database.ts';
 import { spending, spentByKey } from '../usage/spending.ts';
 import type { KeyDetail, KeyState, KeyView } from './contract.ts';
+import { changesOf } from './operator-audit.ts';
 import { topModels } from './overview-rows.ts';
 import { daily, seriesView } from './series.ts';
 import { instant, instantOrNull, yuan, yuanOrNull } from './written.ts';
 
 const hourMs = 3_600_000;
 const seriesDays = 30;
+const historyMax = 20;
 
 /** Keys of one user as their owner sees them. To be run in a snapshot. */
 export function* keyViews(keys: readonly Key[], userId: string, zone: string, now: number): Script<readonly KeyView[]> {
@@ -41,13 +44,25 @@ export function* keyViews(keys: readonly Key[], userId: string, zone: string, no
   });
 }
 
+/** What was done with a key, for its owner. */
+export async function keyHistory(database: Database, { id, userId }: Pick<Key, 'id' | 'userId'>): Promise<KeyDetail['history']> {
+  const entries = await auditPage(database, { target: id, account: userId, limit: historyMax });
+  return entries.map((entry) => ({ at: instant(entry.at), action: entry.action, by: entry.actorKind, changes: changesOf(entry) }));
+}
+
 function stateOf({ status, expiresAt, limit }: Key, spent: bigint, now: number): KeyState {
   if (status !== 'active') return 'disabled';
   if (expiresAt !== undefined && expiresAt <= now) return 'expired';
   return limit !== undefined && spent >= limit ? 'limit_reached' : 'active';
 }
 
-export function* keyDetail(database: Database, snapshot: Snapshot, key: Key, zone: string, now: number): Script<KeyDetail | undefined> {
+export function* keyDetail(
+  database: Database,
+  snapshot: Snapshot,
+  key: Key,
+  zone: string,
+  now: number,
+): Script<Omit<KeyDetail, 'history'> | undefined> {
   const [view] = yield* keyViews([key], key.userId, zone, now);
   if (view === undefined) return undefined;
   const today = zoneDayAt(zone, now);

@@ -74,6 +74,18 @@ forEachDatabase((_name, openFresh) => {
     expect(disabled.json.state).toBe('disabled');
     const enabled = await browser.ask(`keys/${key.id}/enable`, { method: 'POST' });
     expect(enabled.json).toMatchObject({ state: 'active', name: 'b' });
+    const { history } = (await browser.ask(`keys/${key.id}`)).json;
+    expect(history).toHaveLength(4);
+    expect(
+      history.find(({ changes }: { changes: readonly { member: string }[] }) => changes.some(({ member }) => member === 'limit')),
+    ).toMatchObject({
+      action: 'key.update',
+      by: 'user',
+      changes: [
+        { member: 'name', before: 'a', after: 'b' },
+        { member: 'limit', before: '5.000000000', after: '7.500000000' },
+      ],
+    });
     const acts = await database.query('SELECT action, account FROM audit ORDER BY id');
     expect(acts.map(({ action }) => action).sort()).toEqual(['key.create', 'key.update', 'key.update', 'key.update']);
     expect(new Set(acts.map(({ account }) => account))).toEqual(new Set([browser.userId]));

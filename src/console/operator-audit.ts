@@ -121,7 +121,7 @@ function targetOf({ target, action }: Pick<Entry, 'target' | 'action'>): { reado
   return at < 0 ? { kind: action.split('.', 1)[0] ?? '', id: target } : { kind: target.slice(0, at), id: target.slice(at + 1) };
 }
 
-function changesOf({ before = {}, after = {} }: Entry): AuditEntry['changes'] {
+export function changesOf({ before = {}, after = {} }: Entry): AuditEntry['changes'] {
   const text = (value: unknown): string | null =>
     value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
   const members = [...new Set([...Object.keys(before), ...Object.keys(after)])];

@@ -33,6 +33,16 @@ export interface KeyDetail extends KeyView {
   readonly models: readonly string[];
   /** Requests in the last hour: what disabling it would stop. */
   readonly requests_last_hour: number;
+  /** What was done with it, newest first, at most twenty. */
+  readonly history: readonly KeyAct[];
+}
+
+/** `by`: the user, an operator, a command on the server or the program itself. */
+export interface KeyAct {
+  readonly at: Instant;
+  readonly action: string;
+  readonly by: 'user' | 'operator' | 'command' | 'system';
+  readonly changes: readonly { readonly member: string; readonly before: string | null; readonly after: string | null }[];
 }
 
 /** POST `keys`, with `idempotency-key`. */
