@@ -159,10 +159,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
   const door = await openDoor(server, parts, endpoints, doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
   desk.openOn(server);
-  const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm: options.configuration?.usdRatePpm });
+  const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
+  const usdRatePpm = options.configuration?.usdRatePpm;
+  const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm, payments: payments.payments });
   const consoleDoor = await consoleOn(server, { database, log, pages: pagesOf }, options);
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
-  const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
   const ready = () => door.open && till.admitting;
   openPages(server, { ready, metrics: () => metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
   const loops = [changes.stop, ...upkeep].map((stop) => ({ close: stop }));

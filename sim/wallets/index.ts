@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AlipaySide } from './alipay.ts';
 import { privatePem, publicPem } from './keys.ts';
 import { counterPage, payPage } from './page.ts';
@@ -122,12 +123,11 @@ export class SimWallets {
     }
     const side = prefix === 'wechat-pay' ? this.wechat : this.alipay;
     const trouble = this.counter.troubled(side.name(call));
-    if (await spoil(response, trouble)) return true;
-    send(
-      response,
-      trouble?.kind === 'error' ? broken : side === this.wechat ? side.answer(call) : this.alipay.answer(call, payPage),
-      trouble,
-    );
+    if (spoil(response, trouble)) return true;
+    const answer = (): WalletReply => (side === this.wechat ? side.answer(call) : this.alipay.answer(call, payPage));
+    const reply = trouble?.kind === 'error' ? broken : answer();
+    if (trouble?.kind === 'late') await wait(trouble.ms ?? 500);
+    send(response, reply, trouble);
     return true;
   }
 

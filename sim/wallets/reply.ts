@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 import { sendPage } from '../send.ts';
 import type { WalletTrouble } from './trade.ts';
 
@@ -22,8 +21,7 @@ export interface WalletReply {
 }
 
 /** Does what is wrong instead of asking the wallet. True when there is nothing more to be sent. */
-export async function spoil(response: ServerResponse, trouble: WalletTrouble | undefined): Promise<boolean> {
-  if (trouble?.kind === 'slow') await wait(trouble.ms ?? 500);
+export function spoil(response: ServerResponse, trouble: WalletTrouble | undefined): boolean {
   if (trouble?.kind === 'down') return drop(response);
   if (trouble?.kind === 'hang') return true;
   if (trouble?.kind === 'html') {

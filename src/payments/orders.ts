@@ -128,7 +128,7 @@ export async function claimOrder(
   everyMs: number,
   leaseUntil: number,
 ): Promise<Order | undefined> {
-  const sql = `UPDATE payment_order SET asked_at=$2, next_look_at=CASE WHEN state='credited' THEN NULL ELSE $4 END, claims=claims+1
+  const sql = `UPDATE payment_order SET asked_at=$2, next_look_at=CASE WHEN state='credited' THEN NULL ELSE CAST($4 AS BIGINT) END, claims=claims+1
     WHERE id=$1 AND COALESCE(asked_at, 0)<=$3 RETURNING *`;
   const [row] = await database.query(sql, [id, now, now - everyMs, leaseUntil]);
   return row && readOrder(row);

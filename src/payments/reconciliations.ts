@@ -74,7 +74,8 @@ export async function reconcileDaily(parts: PaymentParts): Promise<void> {
 /** False: it has been done, or another process is at it, or it was tried a little while ago. A wallet without a single order has no bill to compare. */
 async function claimDay({ database, clock }: PaymentParts, wallet: WalletId, day: string): Promise<boolean> {
   const now = clock.now();
-  const sql = `INSERT INTO payment_reconciliation (wallet, day, lease_until) SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM payment_order WHERE wallet=$1)
+  const sql = `INSERT INTO payment_reconciliation (wallet, day, lease_until) SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT)
+    WHERE EXISTS (SELECT 1 FROM payment_order WHERE wallet=$1)
     ON CONFLICT (wallet, day) DO UPDATE SET lease_until=excluded.lease_until
       WHERE payment_reconciliation.run_at IS NULL AND payment_reconciliation.lease_until<=$4 RETURNING day`;
   return (await database.query(sql, [wallet, day, now + leaseMs, now])).length > 0;

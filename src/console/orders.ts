@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import { type Order, orderLeast } from '../payments/order.ts';
+import { findOrder, listOrders, type OrderFilter, ordersSince } from '../payments/orders.ts';
+import type { Payments } from '../payments/payments.ts';
+import { walletIds } from '../payments/wallet.ts';
+import type { Database } from '../storage/database.ts';
+import { balanceView } from './balance-view.ts';
+import type { OrderAnswer, OrderView, Page } from './contract.ts';
+import type { Cursors } from './cursor.ts';
+import { idempotencyKeyIn } from './headers.ts';
+import { money, pageLimit } from './input.ts';
+import { orderViews } from './order-view.ts';
+import { fail } from './problem.ts';
+import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
+import { instant } from './written.ts';
+
+export interface OrderRooms {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  readonly cursors: Cursors;
+  readonly payments: Payments;
+}
+
+const listed = z.object({ limit: pageLimit, after: z.string().optional() });
+const wished = z.strictObject({ amount: money, wallet: z.enum(walletIds, 'unknown'), page: z.enum(['qr', 'web'], 'unknown').optional() });
+
+/** Top-ups of the user: order, pay, see that it arrived. */
+export function orderRows(rooms: OrderRooms): readonly ConsoleRow[] {
+  const { database, payments } = rooms;
+  const role = 'user';
+  return [
+    row({
+      method: 'GET',
+      path: 'orders',
+      role,
+      input: listed,
+      handle: ({ user, input, at }) =>
+        ordersPage(rooms, ['orders', user.id], { account: user.id }, input, at, (some) => orderViews(database, some)),
+    }),
+    row({ method: 'POST', path: 'orders', role, input: wished, perMinute: 20, handle: (visit) => create(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'orders/:id',
+      role,
+      handle: async ({ user, params }): Promise<OrderView> => viewOf(rooms, await findOrder(database, params['id'] ?? '', user.id)),
+    }),
+    row({
+      method: 'POST',
+      path: 'orders/:id/check',
+      role,
+      perMinute: 60,
+      handle: async (visit) => answer(rooms, visit, await payments.check(visit.params['id'] ?? '', visit.user.id)),
+    }),
+    row({
+      method: 'POST',
+      path: 'orders/:id/close',
+      role,
+      perMinute: 60,
+      handle: async (visit) => answer(rooms, visit, await payments.closeOrder(visit.params['id'] ?? '', visit.user.id)),
+    }),
+  ];
+}
+
+const changesMax = 100;
+
+/** For the stream of events: the user's orders that changed at `since` (wall clock, ms) or later, with when they did. */
+export async function changedOrders(database: Database, account: string, since: number) {
+  const orders = await ordersSince(database, account, since, changesMax);
+  const views = await orderViews(database, orders);
+  return views.map((order, index) => ({ changedAt: orders[index]?.changedAt ?? since, order }));
+}
+
+async function create(rooms: OrderRooms, visit: ConsoleVisit<z.output<typeof wished>>): Promise<OrderAnswer> {
+  const { user, input, headers, reply } = visit;
+  const { amount, wallet, page = 'qr' } = input;
+  const made = await rooms.payments.order({
+    account: user.id,
+    wallet,
+    method: page === 'web' ? 'page' : 'qr',
+    amount,
+    idempotencyKey: idempotencyKeyIn(headers),
+    subject: user.language === 'en' ? 'Balance top-up' : '余额充值',
+  });
+  if (made.kind === 'no such wallet') fail('invalid', { fields: { [page === 'web' ? 'page' : 'wallet']: 'not_offered' } });
+  if (made.kind === 'wrong amount') fail('invalid', { fields: { amount: amount < orderLeast ? 'below_minimum' : 'not_payable' } });
+  if (made.kind === 'key reused') fail('conflict', { message: 'This idempotency-key made another order.' });
+  if (made.kind === 'too many') fail('conflict', { message: 'Too many orders wait to be paid: pay or close one first.' });
+  if (made.kind === 'unavailable' && made.order.state === 'waiting')
+    fail('unavailable', { message: 'The wallet does not answer. Please retry; nothing was charged.', retryAfterMs: 2_000 });
+  reply.status(201);
+  return answer(rooms, visit, made.order);
+}
+
+const viewOf = async ({ database }: OrderRooms, order: Order | undefined): Promise<OrderView> =>
+  (await orderViews(database, order === undefined ? [] : [order]))[0] ?? fail('not_found');
+
+async function answer(rooms: OrderRooms, { user }: Pick<ConsoleVisit, 'user'>, order: Order | undefined): Promise<OrderAnswer> {
+  const { database, catalog, clock } = rooms;
+  const view = await viewOf(rooms, order);
+  const holder = { userId: user.id, zone: user.zone };
+  return { order: view, balance: await database.snapshot(() => balanceView(holder, catalog(), clock.now())) };
+}
+
+/** A page of orders, newest first; `of` names the list for its cursors. */
+export async function ordersPage<View extends OrderView>(
+  { database, cursors }: Pick<OrderRooms, 'database' | 'cursors'>,
+  of: readonly unknown[],
+  filter: Omit<OrderFilter, 'limit' | 'beyond' | 'newer'>,
+  { limit, after }: z.output<typeof listed>,
+  at: number,
+  views: (orders: readonly Order[]) => Promise<readonly View[]>,
+): Promise<Page<View>> {
+  const place = after === undefined ? undefined : cursors.read(of, after);
+  const newer = place?.towards === 'prev';
+  const found = await listOrders(database, { ...filter, beyond: place?.id, newer, limit: limit + 1 });
+  const more = found.length > limit;
+  const items = await views(newer ? found.slice(-limit) : found.slice(0, limit));
+  const cursor = (towards: 'next' | 'prev', item: View | undefined): string | null =>
+    item === undefined ? null : cursors.write(of, { towards, at: 0, id: item.id });
+  return {
+    items,
+    next: newer || more ? cursor('next', items.at(-1)) : null,
+    prev: (newer ? more : place !== undefined) ? cursor('prev', items[0]) : null,
+    as_of: instant(at),
+  };
+}
