@@ -120,6 +120,7 @@ function AddFilter({ fields, value, onChange, onOpen }: Pick<FilterBarProps, 'fi
 
 function FilterControl({ field, value }: { readonly field: FilterField; readonly value: string }): ReactNode {
   const id = useId();
+  const words = useWords(sharedWords);
   return (
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="text-caption text-muted">
@@ -145,7 +146,7 @@ function FilterControl({ field, value }: { readonly field: FilterField; readonly
       ) : (
         // Choices that came late: the one that is set must be among them.
         <Select key={field.options.length} id={id} name={field.name} defaultValue={value}>
-          <option value="">—</option>
+          <option value="">{words.actions.all}</option>
           {field.options.map(([option, label]) => (
             <option key={option} value={option}>
               {label}

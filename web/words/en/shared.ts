@@ -137,6 +137,7 @@ export default {
     next: 'Next',
     clearFilter: 'Clear filter',
     addFilter: 'Filter',
+    all: 'All',
     remove: (name: string) => `Remove ${name}`,
     asTable: 'Show as table',
     asChart: 'Show as chart',

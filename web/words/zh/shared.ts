@@ -139,6 +139,7 @@ export default {
     next: '下一条',
     clearFilter: '清除筛选',
     addFilter: '筛选',
+    all: '全部',
     remove: (name) => `移除 ${name}`,
     asTable: '以表格查看',
     asChart: '以图表查看',
