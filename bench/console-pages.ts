@@ -1,20 +1,25 @@
 import { request } from 'node:http';
 import { startSession } from '../src/accounts/sessions.ts';
+import { setUserRole } from '../src/accounts/users.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { buildSnapshot } from '../src/catalog/build-snapshot.ts';
 import { Cursors } from '../src/console/cursor.ts';
 import { openConsole } from '../src/console/door.ts';
+import { operatorRows } from '../src/console/operator-rows.ts';
+import { userTabRows } from '../src/console/operator-user-tabs.ts';
 import { userRows } from '../src/console/user-rows.ts';
 import { openServer, serverLimits } from '../src/http/server.ts';
 import { MemoryLimiter } from '../src/limits/limiter.ts';
+import { vendors } from '../src/providers/index.ts';
 import { openSite } from '../src/signin/site.ts';
+import { openSealer } from '../src/storage/seal.ts';
 import type { Database } from '../src/storage/database.ts';
 import type { History } from './history.ts';
 
 export interface PageTime {
   readonly page: string;
   /** `heavy` has three of ten records, `usual` one of three hundred. */
-  readonly user: 'heavy' | 'usual';
+  readonly user: 'heavy' | 'usual' | 'operator';
   readonly medianMs: number;
   readonly worstMs: number;
 }
@@ -27,8 +32,9 @@ export async function measurePages(database: Database, history: History): Promis
   const snapshot = buildSnapshot({ version: '1', groups: [], models: [], channels: [] }, () => true);
   const site = openSite(undefined);
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
-  const rows = userRows({
-    ...{ database, clock, site, catalog: () => snapshot, cursors: new Cursors(Buffer.alloc(32, 1)) },
+  const cursors = new Cursors(Buffer.alloc(32, 1));
+  const users = userRows({
+    ...{ database, clock, site, catalog: () => snapshot, cursors },
     shell: { name: 'bench', methods: [], wallets: [] },
     announced: async () => [],
     released: async () => [],
@@ -38,18 +44,25 @@ export async function measurePages(database: Database, history: History): Promis
     play: async () => undefined,
     playBytesMax: 1_000,
   });
+  const operators = operatorRows({
+    ...{ database, clock, cursors, vendors, catalog: () => snapshot, sealer: openSealer(Buffer.alloc(32, 1)) },
+    ...{ bundled: async () => new Map(), proofs: {}, attention: [] },
+  });
+  const rows = [...users, ...operators, ...userTabRows(database, users)];
   const quiet = { refused: () => {}, bug: (_: string, error: unknown) => console.error(error) };
   const door = await openConsole(server, { database, clock, limiter: new MemoryLimiter(systemClock), site, log: quiet }, rows);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   const times: PageTime[] = [];
+  await database.transact(() => setUserRole(history.users[1] ?? '', 'operator'));
   for (const [user, id] of [
     ['heavy', history.users[0]],
     ['usual', history.users[7]],
+    ['operator', history.users[1]],
   ] as const) {
     const signedIn = { userId: id ?? '', way: 'link', browser: 'bench', ip: '127.0.0.1', at: history.to };
     const { secret } = await database.transact(() => startSession(signedIn));
-    for (const page of await pagesOf(database, id ?? '', history))
-      times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
+    const pages = user === 'operator' ? operatorPages(history) : await pagesOf(database, id ?? '', history);
+    for (const page of pages) times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
   }
   await door.drain(1_000);
   server.server.closeAllConnections();
@@ -85,6 +98,22 @@ async function pagesOf(database: Database, user: string, { from, to }: History):
     'models',
     'find?q=key',
   ];
+}
+
+function operatorPages({ users: [heavy = ''] }: History): readonly string[] {
+  const pages = [
+    'overview',
+    'channels',
+    'models',
+    'groups',
+    'users',
+    'users?q=user',
+    `users/${heavy}`,
+    `users/${heavy}/usage`,
+    'ledger/checks',
+    'audit',
+  ];
+  return pages.map((page) => `operator/${page}`);
 }
 
 async function timed(url: string, secret: string): Promise<Pick<PageTime, 'medianMs' | 'worstMs'>> {
