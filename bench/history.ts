@@ -45,7 +45,7 @@ export async function makeHistory(database: Database, to: number, records: numbe
     });
   }
   await database.query('DROP TABLE bench_list');
-  if (records === whole) await fund(database, spread);
+  if (records === whole && Number(counted?.['n']) < records) await fund(database, spread);
   return spread;
 }
 
