@@ -1,9 +1,103 @@
 import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import type { OrderView, Page as PageOf } from '../../src/console/contract.ts';
+import { data, queryClient, useData, useSession } from '../api/data.ts';
+import { useEvent } from '../api/events.ts';
+import { useSearchState } from '../browser/search-state.ts';
+import { EmptyState } from '../components/error-panel.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Money } from '../components/money.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
+import { Time, ZoneNote } from '../components/time.tsx';
+import { formatYuan, parseYuan } from '../format/money.ts';
+import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { OrderStatus } from './order-parts.tsx';
+import { TopUpForm } from './top-up-form.tsx';
 
+const asked = { after: '' };
+
+export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OrderView>>('orders'));
+
+/** How much, from which wallet; and what was topped up before. */
 export function TopUpPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.topUp}>{null}</Page>;
+  const words = useWords(topUpWords);
+  const { wallets } = useSession();
+  const [{ after }, change] = useSearchState(asked);
+  const orders = useData<PageOf<OrderView>>('orders', { after: after || undefined });
+  useEvent('order', onOrder);
+  return (
+    <Page title={words.title} note={orders.data && <ZoneNote at={orders.data.as_of} />}>
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
+        <Panel>{wallets.length === 0 ? <EmptyState text={words.notConfigured} /> : <TopUpForm wallets={wallets} />}</Panel>
+        <Panel flush title={words.orders}>
+          <Loaded query={orders}>
+            {(page) => (
+              <>
+                {page.items.length === 0 ? <EmptyState text={words.none} /> : <Orders orders={page.items} />}
+                <Pager page={page} onTurn={(next) => change({ after: next ?? '' })} />
+              </>
+            )}
+          </Loaded>
+        </Panel>
+      </div>
+    </Page>
+  );
+}
+
+function onOrder(): void {
+  void queryClient.invalidateQueries({ queryKey: ['orders'] });
+}
+
+function Orders({ orders }: { readonly orders: readonly OrderView[] }): ReactNode {
+  const words = useWords(topUpWords);
+  const { columns } = words;
+  const amount = (order: OrderView) => <Money amount={order.amount} as="balance" />;
+  const shown: readonly Column<OrderView>[] = [
+    { id: 'time', header: columns.time, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'amount', header: columns.amount, align: 'right', cell: amount, className: 'font-medium' },
+    { id: 'wallet', header: columns.wallet, cell: ({ wallet }) => words.wallets[wallet] },
+    { id: 'state', header: columns.state, cell: (order) => <State order={order} /> },
+    { id: 'number', header: columns.number, cell: ({ wallet_no: number }) => <Number number={number} />, className: 'text-muted' },
+  ];
+  return (
+    <Table
+      label={words.orders}
+      rows={orders}
+      rowKey={({ id }) => id}
+      columns={shown}
+      path={({ id }) => `/top-up/${id}`}
+      card={(order) => ({
+        title: amount(order),
+        value: <State order={order} />,
+        detail: (
+          <>
+            <Time at={order.created_at} />
+            <span>{words.wallets[order.wallet]}</span>
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+function State({ order }: { readonly order: OrderView }): ReactNode {
+  const words = useWords(topUpWords);
+  return (
+    <span className="inline-flex flex-wrap items-center gap-1.5">
+      <OrderStatus order={order} />
+      {parseYuan(order.refunded) > 0n && (
+        <span className="text-caption text-muted">{words.refunded(formatYuan(order.refunded, 'balance'))}</span>
+      )}
+    </span>
+  );
+}
+
+function Number({ number }: { readonly number: string | null }): ReactNode {
+  if (number === null) return <span className="text-faint">—</span>;
+  return (
+    <span className="block max-w-44 truncate font-mono text-caption" data-tip={number}>
+      {number}
+    </span>
+  );
 }

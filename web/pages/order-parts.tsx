@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+import type { OrderView } from '../../src/console/contract.ts';
+import { type Status, StatusBadge } from '../components/status-badge.tsx';
+import { topUpWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+const looks: Readonly<Record<OrderView['state'], Status>> = {
+  waiting: 'pending',
+  scanned: 'running',
+  credited: 'ok',
+  expired: 'expired',
+  closed: 'notCharged',
+  failed: 'failed',
+};
+
+export function OrderStatus({ order: { state, late } }: { readonly order: OrderView }): ReactNode {
+  const { states } = useWords(topUpWords);
+  return <StatusBadge status={looks[state]}>{late ? states.late : states[state]}</StatusBadge>;
+}
+
+/** Whether it can still be paid, as far as is known. */
+export function isOpen({ state }: OrderView): boolean {
+  return state === 'waiting' || state === 'scanned';
+}

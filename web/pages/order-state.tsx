@@ -1,0 +1,149 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import type { OrderView } from '../../src/console/contract.ts';
+import { useSession } from '../api/data.ts';
+import { useMedia } from '../browser/media.ts';
+import { Button, ButtonAnchor, ButtonLink } from '../components/button.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { formatYuan } from '../format/money.ts';
+import { topUpWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Rich } from '../words/rich.tsx';
+import { clockOf, useSecondsLeft } from './order-countdown.ts';
+import { isOpen } from './order-parts.tsx';
+import { QrCode } from './qr-code.tsx';
+import { OrderError, useOrder } from './top-up-form.tsx';
+
+interface OrderStateProps {
+  readonly order: OrderView;
+  /** It was still to be paid when the reader came. */
+  readonly arrived: boolean;
+}
+
+/** What is to be done now, or how it ended. */
+export function OrderState({ order, arrived }: OrderStateProps): ReactNode {
+  if (isOpen(order)) return <Waiting order={order} />;
+  if (order.state === 'credited') return <Credited order={order} arrived={arrived} />;
+  return <Over order={order} />;
+}
+
+function Waiting({ order }: { readonly order: OrderView }): ReactNode {
+  const words = useWords(topUpWords);
+  const left = useSecondsLeft(order.expires_at, true);
+  const [wallet, amount] = [words.wallets[order.wallet], formatYuan(order.amount, 'balance')];
+  const text = order.qr === null ? words.order.pay(wallet, amount) : words.order.scan(wallet, amount);
+  const told = left === 0 ? words.order.checking : order.state === 'scanned' ? words.order.scanned : undefined;
+  return (
+    <>
+      <p className="text-card font-semibold">{text}</p>
+      {order.qr !== null && (
+        <div className={clsx('relative', told !== undefined && '[&>svg]:opacity-25')}>
+          <QrCode text={order.qr} label={words.order.qr(wallet, amount)} />
+          {order.state === 'scanned' && <Mark icon="check" />}
+        </div>
+      )}
+      <p role="status" className="text-body font-medium empty:hidden">
+        {told}
+      </p>
+      {order.pay_url !== null && (
+        <ButtonAnchor look="primary" size="large" icon="external" href={order.pay_url} target="_blank" rel="noopener">
+          {words.order.open(wallet)}
+        </ButtonAnchor>
+      )}
+      {order.qr !== null && <OnThisPhone order={order} />}
+      <div className="text-table text-muted">
+        {left > 0 && (
+          <p role="timer" className="figures">
+            <Rich text={words.order.expires} left={<span className="font-medium text-text">{clockOf(left)}</span>} />
+          </p>
+        )}
+        <p>{words.order.windows}</p>
+      </div>
+    </>
+  );
+}
+
+/** Who sits before the phone that would scan: the wallet's app is opened, where it can be. */
+function OnThisPhone({ order }: { readonly order: OrderView }): ReactNode {
+  const words = useWords(topUpWords);
+  const isPhone = useMedia('(pointer: coarse)');
+  if (!isPhone || order.qr === null) return null;
+  if (!order.qr.startsWith('https:')) return <p className="text-table text-muted">{words.order.album}</p>;
+  return (
+    <ButtonAnchor look="primary" size="large" icon="external" href={order.qr}>
+      {words.order.open(words.wallets[order.wallet])}
+    </ButtonAnchor>
+  );
+}
+
+function Credited({ order, arrived }: OrderStateProps): ReactNode {
+  const { order: words } = useWords(topUpWords);
+  const { balance } = useSession();
+  const amount = formatYuan(order.amount, 'balance');
+  const text = arrived && balance !== null ? words.received(amount, formatYuan(balance.available, 'balance')) : words.receivedPlain(amount);
+  return (
+    <>
+      <Result icon="check" tone="good" />
+      <p role="status" className="text-card font-semibold figures">
+        {text}
+      </p>
+      {order.late && <p className="text-table text-muted">{words.late}</p>}
+      <div className="flex flex-wrap justify-center gap-2">
+        <ButtonLink look="primary" icon="keys" to="/keys/new">
+          {words.createKey}
+        </ButtonLink>
+        <ButtonLink icon="statement" to="/statement">
+          {words.statement}
+        </ButtonLink>
+        <ButtonLink icon="topUp" to="/top-up">
+          {words.more}
+        </ButtonLink>
+      </div>
+    </>
+  );
+}
+
+/** Expired, cancelled or refused: nothing was charged, and the same can be ordered again. */
+function Over({ order }: { readonly order: OrderView }): ReactNode {
+  const { order: words } = useWords(topUpWords);
+  const again = useOrder();
+  const texts: Readonly<Record<string, string>> = { expired: words.expired, closed: words.closed, failed: words.failed };
+  const { amount, wallet } = order;
+  return (
+    <>
+      {order.state === 'failed' ? <Result icon="failed" tone="bad" /> : <Result icon="clock" tone="idle" />}
+      <p role="status" className="text-card font-semibold">
+        {texts[order.state]}
+      </p>
+      <OrderError error={again.error} />
+      <Button look="primary" icon="refresh" busy={again.isPending} onClick={() => again.mutate({ amount: twoDecimals(amount), wallet })}>
+        {words.again}
+      </Button>
+    </>
+  );
+}
+
+/** Orders are to the fen: what follows is zeros. */
+function twoDecimals(amount: string): string {
+  return amount.slice(0, amount.indexOf('.') + 3);
+}
+
+function Mark({ icon }: { readonly icon: IconName }): ReactNode {
+  return (
+    <span aria-hidden="true" className="absolute inset-0 grid place-items-center">
+      <span className="grid size-14 place-items-center rounded-full bg-good text-on-accent">
+        <Icon name={icon} className="size-7" />
+      </span>
+    </span>
+  );
+}
+
+const tones = { good: 'bg-good-soft text-good', bad: 'bg-bad-soft text-bad', idle: 'bg-idle-soft text-muted' } as const;
+
+function Result({ icon, tone }: { readonly icon: IconName; readonly tone: keyof typeof tones }): ReactNode {
+  return (
+    <span aria-hidden="true" className={clsx('grid size-16 place-items-center rounded-full', tones[tone])}>
+      <Icon name={icon} className="size-8" />
+    </span>
+  );
+}

@@ -1,0 +1,57 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import { Icon } from '../components/icon.tsx';
+import { Money } from '../components/money.tsx';
+
+export const cell = 'px-3 py-2 align-top';
+/** What a phone has no column for stands in another one. */
+export const onlyWide = 'max-md:hidden';
+export const onlyPhone = 'md:hidden';
+
+interface UnfoldProps {
+  readonly isOpen: boolean;
+  /** What it shows, for those who hear it. */
+  readonly label: string;
+  readonly onToggle: () => void;
+  readonly children: ReactNode;
+}
+
+/** Opens what a row is made of, below it. */
+export function Unfold({ isOpen, label, onToggle, children }: UnfoldProps): ReactNode {
+  return (
+    <button
+      type="button"
+      data-row-link
+      aria-expanded={isOpen}
+      data-tip={label}
+      onClick={onToggle}
+      className="flex min-h-6 max-w-full items-center gap-1 rounded-badge text-left touch:min-h-11"
+    >
+      <Icon name={isOpen ? 'down' : 'right'} className="text-muted" />
+      <span className="min-w-0">{children}</span>
+    </button>
+  );
+}
+
+interface AmountsProps {
+  readonly amount: string;
+  readonly balance: string;
+  readonly signed?: boolean;
+}
+
+/** The amount and the balance after it; on a phone one below the other. */
+export function Amounts({ amount, balance, signed = false }: AmountsProps): ReactNode {
+  return (
+    <>
+      <td className={clsx(cell, 'text-right')}>
+        <Money amount={amount} as="exact" signed={signed} />
+        <span className={clsx(onlyPhone, 'block text-caption text-muted')}>
+          <Money amount={balance} as="exact" />
+        </span>
+      </td>
+      <td className={clsx(cell, onlyWide, 'text-right')}>
+        <Money amount={balance} as="exact" />
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
+import type { NewOrderBody, OrderAnswer, WalletName } from '../../src/console/contract.ts';
+import { ApiError, newIdempotencyKey, send } from '../api/client.ts';
+import { queryClient, showBalance } from '../api/data.ts';
+import { Banner } from '../components/banner.tsx';
+import { Button } from '../components/button.tsx';
+import { sayError } from '../components/error-panel.tsx';
+import { AmountInput, amountError, Field } from '../components/field.tsx';
+import { formatYuan } from '../format/money.ts';
+import { sharedWords, topUpWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+const usual = ['1', '10', '50', '100', '500'] as const;
+const least = 1;
+const walletKey = 'tollgate_wallet';
+
+/**
+ * Makes orders. Sent again after no answer it is the same order: the key stays until what is ordered is another thing.
+ */
+export function useOrder() {
+  const navigate = useNavigate();
+  const last = useRef<{ readonly of: string; readonly key: string }>(undefined);
+  return useMutation({
+    mutationFn: (body: NewOrderBody) => {
+      const of = JSON.stringify(body);
+      if (last.current?.of !== of) last.current = { of, key: newIdempotencyKey() };
+      return send<OrderAnswer>('POST', 'orders', { body, idempotencyKey: last.current.key });
+    },
+    onSuccess: ({ order, balance }) => {
+      last.current = undefined;
+      showBalance(balance);
+      queryClient.setQueryData([`orders/${order.id}`, {}], order);
+      void queryClient.invalidateQueries({ queryKey: ['orders'] });
+      void navigate({ to: '/top-up/$orderId', params: { orderId: order.id } });
+    },
+  });
+}
+
+/** What kept an order from being made, in words. */
+export function OrderError({ error }: { readonly error: Error | null }): ReactNode {
+  const words = useWords(topUpWords);
+  const shared = useWords(sharedWords);
+  if (error === null || (error instanceof ApiError && 'amount' in error.fields)) return null;
+  const code = error instanceof ApiError ? error.code : '';
+  const field = error instanceof ApiError ? Object.values(error.fields)[0] : undefined;
+  const own: Readonly<Record<string, string>> = { conflict: words.tooMany, unavailable: words.unavailable };
+  return (
+    <div role="alert">
+      <Banner tone="bad">{words.fields[field ?? ''] ?? own[code] ?? sayError(error, shared)}</Banner>
+    </div>
+  );
+}
+
+/** From one yuan, to the fen, by a wallet that is configured. */
+export function TopUpForm({ wallets }: { readonly wallets: readonly WalletName[] }): ReactNode {
+  const words = useWords(topUpWords);
+  const [amount, setAmount] = useState('10');
+  const [wallet, setWallet] = useState(() => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? wallets[0]);
+  const [wrong, setWrong] = useState<string>();
+  const field = useRef<HTMLFormElement>(null);
+  const order = useOrder();
+  const told = order.error instanceof ApiError ? order.error.fields['amount'] : undefined;
+  const error = wrong ?? told;
+  const pay = (page: 'qr' | 'web') => {
+    const found = amountError(amount, { minimum: least });
+    setWrong(found);
+    if (found !== undefined || wallet === undefined) return field.current?.querySelector<HTMLElement>('[name="amount"]')?.focus();
+    localStorage.setItem(walletKey, wallet);
+    order.mutate({ amount, wallet, ...(page === 'web' && { page }) });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    pay('qr');
+  };
+  const change = (next: string) => {
+    setAmount(next);
+    setWrong(undefined);
+    if (order.isError) order.reset();
+  };
+  return (
+    <form ref={field} onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <div className="flex flex-col gap-2">
+        <Field label={words.amount} help={words.amountHelp} error={error === undefined ? undefined : (words.fields[error] ?? error)}>
+          {(tied) => (
+            <AmountInput
+              {...tied}
+              name="amount"
+              value={amount}
+              maxLength={12}
+              onChange={change}
+              onBlur={() => amount !== '' && setWrong(amountError(amount, { minimum: least }))}
+            />
+          )}
+        </Field>
+        <div role="group" aria-label={words.amounts} className="grid grid-cols-5 gap-1.5">
+          {usual.map((each) => (
+            <Button
+              key={each}
+              aria-pressed={amount === each}
+              className={clsx('px-1! figures', amount === each && chosen)}
+              onClick={() => change(each)}
+            >
+              ¥{each}
+            </Button>
+          ))}
+        </div>
+      </div>
+      <WalletChoice wallets={wallets} value={wallet} onChange={setWallet} />
+      <OrderError error={order.error} />
+      <Button look="primary" size="large" type="submit" busy={order.isPending}>
+        {words.submit}
+        {amountError(amount, { minimum: least }) === undefined && ` · ${formatYuan(amount.replace(/\.$/, ''), 'balance')}`}
+      </Button>
+      {wallet === 'alipay' && (
+        <Button look="ghost" icon="external" onClick={() => pay('web')}>
+          {words.submitPage}
+        </Button>
+      )}
+    </form>
+  );
+}
+
+const chosen = 'border-accent! bg-accent-soft! text-accent!';
+
+interface WalletChoiceProps {
+  readonly wallets: readonly WalletName[];
+  readonly value: WalletName | undefined;
+  readonly onChange: (wallet: WalletName) => void;
+}
+
+function WalletChoice({ wallets, value, onChange }: WalletChoiceProps): ReactNode {
+  const words = useWords(topUpWords);
+  const name = useId();
+  return (
+    <fieldset className="flex flex-col gap-1">
+      <legend className="mb-1 text-table font-medium">{words.wallet}</legend>
+      <div className="grid gap-2 sm:grid-cols-2">
+        {wallets.map((wallet) => (
+          <label
+            key={wallet}
+            className={clsx(
+              'flex min-h-11 cursor-pointer items-center gap-2 rounded-control border px-3 text-table has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
+              wallet === value ? 'border-accent bg-accent-soft' : 'border-edge bg-surface',
+            )}
+          >
+            <input
+              type="radio"
+              name={name}
+              checked={wallet === value}
+              onChange={() => onChange(wallet)}
+              className="size-4 shrink-0 accent-accent outline-none"
+            />
+            {words.wallets[wallet]}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
