@@ -17,7 +17,8 @@ const toleranceSeconds = 300;
 export function wrongRequest({ method, target, headers, body }: WalletCall, keys: WechatKeys, now: number): WechatRefusal | undefined {
   if (headers['user-agent'] === undefined || headers['user-agent'] === '') return no(403, 'NO_AUTH', 'User-Agent is missing');
   if (!/application\/json|\*\/\*/.test(headers.accept ?? '')) return parameter('Accept must be application/json');
-  if (body !== '' && !/^application\/json/.test(headers['content-type'] ?? '')) return parameter('Content-Type must be application/json');
+  if (body !== '' && headers['content-type']?.startsWith('application/json') !== true)
+    return parameter('Content-Type must be application/json');
   const [scheme = '', rest = ''] = (headers.authorization ?? '').split(/ (.*)/s, 2);
   const parts = Object.fromEntries([...rest.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
   const { mchid, nonce_str: nonce, signature, timestamp, serial_no: serial } = parts;
