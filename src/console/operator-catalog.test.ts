@@ -198,6 +198,11 @@ forEachDatabase((_name, openFresh) => {
     const refused = (await ask({ capability: 'chat', model: 'glm' })).at(-1)?.data;
     expect(refused).toMatchObject({ ok: false, status: 401, said: expect.stringContaining('Incorrect API key provided') });
     expect(refused.said).not.toContain('up-key');
+    const made = { name: 'fresh', vendor: 'openai', base_url: `${vendor.url}/v1`, secret: 'sk-fresh', models: ['glm'] };
+    await operator.ask('operator/channels', { method: 'POST', body: made });
+    vendor.answer((_, response) => json(response, 200, completion('At once.')));
+    const fresh = await operator.ask('operator/channels/fresh/test', { method: 'POST', body: { capability: 'chat', model: 'glm' } });
+    expect(eventsIn(fresh.text).at(-1)?.data.answer).toBe('At once.');
     vendor.answer((_, response) => response.destroy());
     expect((await ask({ capability: 'chat', model: 'glm' })).at(-1)?.data).toMatchObject({ ok: false, status: null });
     expect((await operator.ask('operator/channels/a/test', { method: 'POST', body: { capability: 'video', model: 'glm' } })).status).toBe(

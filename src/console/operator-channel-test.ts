@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../accounts/audit.ts';
+import { load } from '../catalog/recording.ts';
 import { recordedCatalogue } from '../catalog/recorded.ts';
 import { probe, probed } from '../gateway/probe.ts';
 import { measures } from '../base/quantities.ts';
@@ -19,7 +20,7 @@ const input = z.strictObject({
 });
 
 /** One small question to a channel's vendor, stage by stage, in the vendor's own words; no user pays for it. */
-export function channelTestRows({ database, clock, catalog, vendors }: OperatorRooms): readonly ConsoleRow[] {
+export function channelTestRows({ database, clock, sealer, vendors }: OperatorRooms): readonly ConsoleRow[] {
   return [
     row({
       method: 'POST',
@@ -30,7 +31,9 @@ export function channelTestRows({ database, clock, catalog, vendors }: OperatorR
       async handle(visit) {
         const { params, reply, at } = visit;
         const { capability, model, prompt } = visit.input;
-        const channel = catalog().channels.get(params['name'] ?? '');
+        // As it is recorded: whoever has just made a channel tests it before this process has heard of it.
+        const { channels } = await load(database, sealer);
+        const channel = channels.find(({ name }) => name === params['name']);
         if (channel === undefined) return fail('not_found');
         if (!channel.models.has(model)) return fail('invalid', { fields: { model: 'unknown' } });
         const act = { ...byOperator(visit), action: 'channel.test', target: `channel:${channel.name}`, after: { capability, model } };
@@ -45,8 +48,8 @@ export function channelTestRows({ database, clock, catalog, vendors }: OperatorR
           stage,
           stream.signal,
         );
-        const { channels } = await recordedCatalogue(database);
-        const price = channels.find(({ name }) => name === channel.name)?.costs.get(model);
+        const recorded = await recordedCatalogue(database);
+        const price = recorded.channels.find(({ name }) => name === channel.name)?.costs.get(model);
         const used = measures.flatMap((measure) => {
           const amount = quantities?.[measure] ?? 0;
           return amount === 0 ? [] : [{ measure, micros: BigInt(Math.round(amount * 1e6)) }];

@@ -81,6 +81,8 @@ export class Reporter {
     this.#timer = undefined;
     await this.#writing;
     await this.report();
+    // Whoever is gone sees nothing any more.
+    await this.#rooms.database.query('DELETE FROM node_report WHERE node=$1', [this.#node]).catch(() => []);
   }
 
   /** Every channel as it is now, and which of them are not what they were. */

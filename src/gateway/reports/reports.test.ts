@@ -101,7 +101,9 @@ forEachDatabase((_, openFresh) => {
     one.counts.finished(line());
     await db.query('ALTER TABLE elsewhere RENAME TO node_report');
     await one.reporter.report();
+    expect(await nodeReports(db, clock)).toHaveLength(1);
     await one.reporter.close();
+    expect(await nodeReports(db, clock)).toEqual([]);
     const counts = await channelCounts(db, { from: 0 });
     expect(counts.filter(({ kind }) => kind === 'ok').map(({ slot, count }) => [slot, count])).toEqual([
       [600_000, 1],
