@@ -31,7 +31,10 @@ async function payAll(sim: Sim, payments: Payments, account: string, running: ()
     const made = await payments
       .order({ account, wallet, method: 'qr', amount: nanoPerYuan, idempotencyKey: `order-${paid}`, subject: 'Top-up' })
       .catch(() => undefined);
-    if (made?.kind !== 'order') continue;
+    if (made?.kind !== 'order') {
+      await wait(20);
+      continue;
+    }
     // Half of them are told of, at once; the rest must be asked for.
     sim.wallets.counter.silent = systemRandom() < 0.5;
     sim.wallets.pay(made.order.code ?? '');
@@ -71,6 +74,9 @@ forEachDatabase((name, _openFresh, fresh) => {
       log: () => {},
     });
     let running = true;
+    onTestFinished(() => {
+      running = false;
+    });
     const paying = payAll(sim, payments, userId, () => running);
     for (let round = 0; round < rounds; round++) {
       await wait(200 + systemRandom() * 800);
