@@ -31,7 +31,13 @@ export function* openPayout({ id, account, amount, at }: Payout): Script<'open' 
 
 /** `paid`: the whole amount has gone to the operator's account `to`. `ref`: what it pays back. */
 export type PayoutEnd =
-  | { readonly kind: 'paid'; readonly to: string; readonly ref: string; readonly at: number /** `payout` unless said. */; readonly code?: string }
+  | {
+      readonly kind: 'paid';
+      readonly to: string;
+      readonly ref: string;
+      readonly at: number /** `payout` unless said. */;
+      readonly code?: string;
+    }
   | { readonly kind: 'kept' };
 
 /** Ends a payout, once. False when it had ended before: nothing changes. To be yielded in the transaction that ends what it was for. */
@@ -47,7 +53,7 @@ export function* endPayout(id: string, end: PayoutEnd): Script<boolean> {
   yield { sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1', params: [account, amount, paid ? amount : 0n] };
   if (paid) {
     yield {
-      sql: "INSERT INTO transfer (id, debit, credit, amount, code, ref, at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+      sql: 'INSERT INTO transfer (id, debit, credit, amount, code, ref, at) VALUES ($1, $2, $3, $4, $5, $6, $7)',
       params: [id, account, end.to, amount, end.code ?? 'payout', end.ref, end.at],
     };
   }
