@@ -2,8 +2,8 @@ import type { Database, Row, Script } from '../storage/database.ts';
 import { begunWithin, chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { additions } from './hours.ts';
 
-/** So many hours are compared in one transaction. */
-const stepMs = 24 * hourMs;
+/** So much is compared in one transaction: on SQLite nobody else writes meanwhile. */
+const stepMs = 6 * hourMs;
 /** Figures of one account that a late record changes; `speed_hour` is everybody's, and no money. */
 const tables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
 
