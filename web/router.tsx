@@ -4,11 +4,14 @@ import { BrokenPage, MissingPage, OperatorFrame, Root } from './shell/root.tsx';
 import { Shell } from './shell/shell.tsx';
 import {
   keysWords,
+  modelsWords,
   overviewWords,
+  playgroundWords,
   settingsWords,
   sharedWords,
   signInWords,
   statementWords,
+  tasksWords,
   topUpWords,
   usageWords,
 } from './words/families.ts';
@@ -96,12 +99,12 @@ const user = [
   page('/statement', () => import('./pages/statement.tsx'), 'StatementPage', statementWords, usageWords),
   page('/top-up', () => import('./pages/top-up.tsx'), 'TopUpPage', topUpWords),
   page('/top-up/$orderId', () => import('./pages/order.tsx'), 'OrderPage', topUpWords),
-  page('/models', () => import('./pages/models.tsx'), 'ModelsPage'),
-  page('/models/$', () => import('./pages/model.tsx'), 'ModelPage'),
-  page('/playground', () => import('./pages/playground.tsx'), 'PlaygroundPage'),
-  page('/playground/$kind', () => import('./pages/playground.tsx'), 'PlaygroundPage'),
-  page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage'),
-  page('/tasks/$id', () => import('./pages/task.tsx'), 'TaskPage'),
+  page('/models', () => import('./pages/models.tsx'), 'ModelsPage', modelsWords),
+  page('/models/$', () => import('./pages/model.tsx'), 'ModelPage', modelsWords),
+  page('/playground', () => import('./pages/playground.tsx'), 'PlaygroundPage', playgroundWords, tasksWords),
+  page('/playground/$kind', () => import('./pages/playground.tsx'), 'PlaygroundPage', playgroundWords, tasksWords),
+  page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),
+  page('/tasks/$id', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),
   page('/settings', () => import('./pages/settings.tsx'), 'SettingsPage', settingsWords, signInWords),
   createRoute({ getParentRoute: () => frame, path: '/$', component: MissingPage }),
 ];

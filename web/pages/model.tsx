@@ -1,9 +1,187 @@
+import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import type { ModelDetail } from '../../src/console/contract.ts';
+import { ApiError } from '../api/client.ts';
+import { data, queryClient, useData, useSession } from '../api/data.ts';
+import { useSearchState } from '../browser/search-state.ts';
+import { Banner } from '../components/banner.tsx';
+import { buttonLook } from '../components/button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { PathLink } from '../components/path-link.tsx';
+import { Time } from '../components/time.tsx';
+import { formatCount, formatShare } from '../format/count.ts';
+import { formatDuration } from '../format/time.ts';
+import { priceText } from '../format/price.ts';
+import { chatSample } from '../samples/chat.ts';
+import type { Sample } from '../samples/client.ts';
+import { imageSample } from '../samples/image.ts';
+import { videoSample } from '../samples/video.ts';
+import { MissingPage } from '../shell/root.tsx';
+import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { Rich } from '../words/rich.tsx';
+import { modelAddress, useLineName } from './model-parts.tsx';
+import { CodePanel } from './play/code-panel.tsx';
 
+const asked = { group: '' };
+
+interface Ahead {
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly search: Readonly<Record<string, unknown>>;
+}
+
+export const ahead = ({ params, search: { group } }: Ahead) =>
+  void queryClient.prefetchQuery(data<ModelDetail>(modelAddress(params['_splat'] ?? ''), typeof group === 'string' ? { group } : {}));
+
+/** What one model can do, what it costs each group, how it does, and how it is called. */
 export function ModelPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.models}>{null}</Page>;
+  const words = useWords(modelsWords);
+  const { _splat: id = '' } = useParams({ strict: false });
+  const [{ group }] = useSearchState(asked);
+  const model = useData<ModelDetail>(modelAddress(id), { group: group || undefined });
+  if (model.error instanceof ApiError && model.error.status === 404) return <MissingPage />;
+  const tried = model.data && playgroundOf(model.data.kind);
+  return (
+    <Page
+      title={id}
+      above={[{ label: words.title, to: '/models' }]}
+      actions={
+        tried !== undefined && (
+          <PathLink path={`/playground/${tried}?${new URLSearchParams({ model: id })}`} className={buttonLook({ look: 'primary' })}>
+            <Icon name="play" />
+            {words.try}
+          </PathLink>
+        )
+      }
+    >
+      <Loaded query={model}>{(detail) => <Detail model={detail} />}</Loaded>
+    </Page>
+  );
+}
+
+const playgrounds: Readonly<Partial<Record<ModelDetail['kind'], string>>> = { chat: 'chat', image: 'image', video: 'video' };
+const playgroundOf = (kind: ModelDetail['kind']): string | undefined => playgrounds[kind];
+
+function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
+  const words = useWords(modelsWords);
+  const { base_url: baseUrl } = useSession();
+  const sample = sampleOf(baseUrl, model);
+  return (
+    <div className="flex flex-col gap-4">
+      {model.shutdown_date !== null && <Banner tone="warn">{words.retiresOn(model.shutdown_date)}</Banner>}
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.4fr)]">
+        <Panel title={words.facts}>
+          <Facts model={model} />
+        </Panel>
+        <Panel title={words.prices} flush>
+          <Prices model={model} />
+        </Panel>
+      </div>
+      {sample !== undefined && <CodePanel title={words.code} note={words.codeNote} sample={sample} />}
+    </div>
+  );
+}
+
+function sampleOf(baseUrl: string, { id: model, kind, durations }: ModelDetail): Sample | undefined {
+  if (kind === 'chat') return chatSample(baseUrl, { model, messages: [{ role: 'user', content: 'Hello!' }], stream: true });
+  if (kind === 'image') return imageSample(baseUrl, { model, prompt: 'A red fox in the snow' });
+  if (kind !== 'video') return undefined;
+  return videoSample(baseUrl, { model, prompt: 'A red fox walks through the snow', duration: durations?.[0] ?? 5, async: true });
+}
+
+function Facts({ model }: { readonly model: ModelDetail }): ReactNode {
+  const words = useWords(modelsWords);
+  const { image, durations, speed, modalities } = model;
+  const named = (list: readonly string[]) => list.map((one) => words.modalities[one] ?? one).join(words.comma);
+  const listed = (list: readonly (number | string)[]) => list.join(words.comma);
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-table">
+      <Fact label={words.kind}>{words.kinds[model.kind]}</Fact>
+      <Fact label={words.vendor}>{model.vendor}</Fact>
+      {model.context !== null && <Fact label={words.columns.context}>{words.tokens(formatCount(model.context))}</Fact>}
+      {model.output_tokens_max !== null && <Fact label={words.outputMax}>{words.tokens(formatCount(model.output_tokens_max))}</Fact>}
+      {modalities && <Fact label={words.takes}>{named(modalities.in)}</Fact>}
+      {modalities && <Fact label={words.gives}>{named(modalities.out)}</Fact>}
+      {image && <Fact label={words.sizes}>{image.sizes === null ? words.anySize : listed(image.sizes)}</Fact>}
+      {image?.qualities && <Fact label={words.qualities}>{listed(image.qualities)}</Fact>}
+      {image?.images_max && <Fact label={words.imagesMax}>{image.images_max}</Fact>}
+      {durations && <Fact label={words.durations}>{words.seconds(listed(durations))}</Fact>}
+      {speed === null ? (
+        <Fact label={words.firstByte}>
+          <span className="text-muted">{words.quiet}</span>
+        </Fact>
+      ) : (
+        <>
+          {speed.first_byte_median_ms !== null && <Fact label={words.firstByte}>{formatDuration(speed.first_byte_median_ms)}</Fact>}
+          {speed.total_mean_ms !== null && <Fact label={words.totalMean}>{formatDuration(speed.total_mean_ms)}</Fact>}
+          <Fact label={words.success}>{formatShare(speed.success_share)}</Fact>
+        </>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <>
+      <dt className="text-muted">{label}</dt>
+      <dd className="min-w-0 text-right break-words figures">{children}</dd>
+    </>
+  );
+}
+
+/** Lines down, groups across: the numbers that are multiplied when a charge is made. */
+function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
+  const words = useWords(modelsWords);
+  const lineName = useLineName();
+  const [first] = model.by_group;
+  return (
+    <>
+      <div className="overflow-x-auto" role="region" aria-label={words.prices} tabIndex={0}>
+        <table className="w-full border-collapse text-table">
+          <thead>
+            <tr className="bg-sunken text-caption text-muted">
+              <th scope="col" className="h-8 px-4 text-left font-medium whitespace-nowrap">
+                {words.line}
+              </th>
+              {model.by_group.map(({ group, multiplier }) => (
+                <th key={group} scope="col" className="max-w-48 truncate px-4 text-right font-medium whitespace-nowrap">
+                  {words.groupColumn(group, multiplier)}
+                </th>
+              ))}
+              <th scope="col" className="px-4 text-left font-medium whitespace-nowrap">
+                {words.unit}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {first?.prices.map((price, index) => (
+              <tr key={`${price.class}${price.variant}${price.above_input_tokens}`} className="border-t border-line">
+                <th scope="row" className="h-9 px-4 text-left font-normal">
+                  {lineName(price)}
+                </th>
+                {model.by_group.map(({ group, prices }) => (
+                  <td key={group} className="px-4 text-right whitespace-nowrap figures">
+                    {priceText(prices[index]?.amount ?? '0.00')}
+                  </td>
+                ))}
+                <td className="px-4 whitespace-nowrap text-muted">{words.pricePer('', words.per[price.unit]).trim()}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="border-t border-line px-4 py-2 text-caption text-muted">
+        {model.price_version !== null && (
+          <>
+            <Rich text={words.priceVersion(String(model.price_version.version))} since={<Time at={model.price_version.since} as="day" />} />
+            {' · '}
+          </>
+        )}
+        {words.rule}
+      </p>
+    </>
+  );
 }

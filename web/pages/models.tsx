@@ -1,9 +1,229 @@
 import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import type { ModelRow, ModelsView, UnitPrice } from '../../src/console/contract.ts';
+import { data, queryClient, useData } from '../api/data.ts';
+import { useSearchState } from '../browser/search-state.ts';
+import { Button } from '../components/button.tsx';
+import { EmptyState } from '../components/error-panel.tsx';
+import { Select, TextInput } from '../components/field.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { Badge } from '../components/status-badge.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { formatCompact, formatCount } from '../format/count.ts';
+import { priceText, rateOf } from '../format/price.ts';
+import { modelsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useLanguage } from '../words/language.ts';
+import { kindsOf, modelPath, tokenPrice } from './model-parts.tsx';
+import { Piece } from './model-parts.tsx';
 
+const asked = { group: '', kind: '', vendor: '', q: '', sort: 'name' };
+type Asked = typeof asked;
+const sorts = ['name', 'cheapest', 'dearest', 'context'] as const;
+
+export const ahead = () => void queryClient.prefetchQuery(data<ModelsView>('models'));
+
+/** What can be called, and at which price. */
 export function ModelsPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.models}>{null}</Page>;
+  const words = useWords(modelsWords);
+  const [state, set] = useSearchState(asked);
+  const models = useData<ModelsView>('models', { group: state.group || undefined });
+  return (
+    <Page title={words.title} wide note={<p className="text-caption text-muted">{words.perMillion}</p>}>
+      <Loaded query={models}>
+        {(view) => (
+          <div className="flex flex-col gap-3">
+            <Filters view={view} state={state} onChange={set} />
+            <Panel flush>
+              <Found view={view} state={state} onClear={() => set({ kind: '', vendor: '', q: '' })} />
+            </Panel>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Found({ view, state, onClear }: { readonly view: ModelsView; readonly state: Asked; readonly onClear: () => void }): ReactNode {
+  const words = useWords(modelsWords);
+  const { actions } = useWords(sharedWords);
+  const rows = sorted(
+    view.items.filter((model) => matches(model, state)),
+    state.sort,
+  );
+  return (
+    <>
+      <p role="status" className="border-b border-line px-4 py-2 text-caption text-muted">
+        {words.found(formatCount(rows.length), formatCount(view.items.length))}
+      </p>
+      {rows.length === 0 ? (
+        <EmptyState text={words.empty}>
+          <Button onClick={onClear}>{actions.clearFilter}</Button>
+        </EmptyState>
+      ) : (
+        <ModelTable rows={rows} group={state.group} />
+      )}
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly view: ModelsView;
+  readonly state: Asked;
+  readonly onChange: (change: Partial<Asked>, options?: { readonly replace?: boolean }) => void;
+}
+
+function Filters({ view, state, onChange }: FiltersProps): ReactNode {
+  const words = useWords(modelsWords);
+  const vendors = [...new Set(view.items.map(({ vendor }) => vendor))].toSorted();
+  return (
+    <div className="grid grid-cols-2 gap-2 md:flex md:flex-wrap md:items-center">
+      <TextInput
+        type="search"
+        aria-label={words.search}
+        placeholder={words.searchPlaceholder}
+        data-shortcut="filter"
+        value={state.q}
+        onChange={(event) => onChange({ q: event.target.value }, { replace: true })}
+        className="col-span-2 md:w-72"
+      />
+      <Select className="md:w-36" aria-label={words.kind} value={state.kind} onChange={(event) => onChange({ kind: event.target.value })}>
+        <option value="">{`${words.kind}: ${words.kinds.all}`}</option>
+        {kindsOf(view.items).map((kind) => (
+          <option key={kind} value={kind}>
+            {words.kinds[kind]}
+          </option>
+        ))}
+      </Select>
+      <Select
+        className="md:w-44"
+        aria-label={words.vendor}
+        value={state.vendor}
+        onChange={(event) => onChange({ vendor: event.target.value })}
+      >
+        <option value="">{words.allVendors}</option>
+        {vendors.map((vendor) => (
+          <option key={vendor}>{vendor}</option>
+        ))}
+      </Select>
+      <Select className="md:w-44" aria-label={words.sort} value={state.sort} onChange={(event) => onChange({ sort: event.target.value })}>
+        {sorts.map((sort) => (
+          <option key={sort} value={sort}>
+            {words.sorts[sort]}
+          </option>
+        ))}
+      </Select>
+      <label className="flex min-w-0 items-center gap-2 text-table md:ml-auto">
+        <span className="whitespace-nowrap text-muted max-md:sr-only">{words.group}</span>
+        <Select className="min-w-0 flex-1 md:w-44" value={view.group} onChange={(event) => onChange({ group: event.target.value })}>
+          {view.groups.map((group) => (
+            <option key={group}>{group}</option>
+          ))}
+        </Select>
+      </label>
+    </div>
+  );
+}
+
+function matches({ id, vendor, kind }: ModelRow, state: Asked): boolean {
+  const text = `${id} ${vendor}`.toLowerCase();
+  const wanted = state.q.toLowerCase().split(/\s+/);
+  return (
+    wanted.every((word) => text.includes(word)) &&
+    (state.kind === '' || kind === state.kind) &&
+    (state.vendor === '' || vendor === state.vendor)
+  );
+}
+
+function sorted(models: readonly ModelRow[], sort: string): readonly ModelRow[] {
+  if (sort === 'context') return models.toSorted((a, b) => (b.context ?? 0) - (a.context ?? 0));
+  if (sort === 'name') return models.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  const sign = sort === 'cheapest' ? 1 : -1;
+  return models.toSorted((a, b) => sign * byPrice(a, b));
+}
+
+/** Tokens before pieces: prices of different units say nothing about each other. */
+function byPrice(a: ModelRow, b: ModelRow): number {
+  const [first, second] = [leading(a), leading(b)];
+  const units = (first?.per === 1 ? 1 : 0) - (second?.per === 1 ? 1 : 0);
+  if (units !== 0) return units;
+  const difference = (first === undefined ? 0n : rateOf(first)) - (second === undefined ? 0n : rateOf(second));
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+const leading = (model: ModelRow): UnitPrice | undefined => tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
+
+function ModelTable({ rows, group }: { readonly rows: readonly ModelRow[]; readonly group: string }): ReactNode {
+  const words = useWords(modelsWords);
+  const language = useLanguage();
+  const { columns: names } = words;
+  const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => ({
+    id: of,
+    header,
+    align: 'right',
+    cell: (model) => <TokenPrice price={tokenPrice(model, of)} />,
+  });
+  const columns: readonly Column<ModelRow>[] = [
+    { id: 'model', header: names.model, cell: (model) => <ModelName model={model} />, className: 'max-w-96' },
+    { id: 'vendor', header: names.vendor, cell: ({ vendor }) => vendor, className: 'text-muted' },
+    { id: 'kind', header: names.kind, cell: ({ kind }) => words.kinds[kind] },
+    {
+      id: 'context',
+      header: names.context,
+      align: 'right',
+      cell: ({ context }) =>
+        context === null ? (
+          <span className="text-faint">—</span>
+        ) : (
+          <span data-tip={words.tokens(formatCount(context))}>{formatCompact(context, language)}</span>
+        ),
+    },
+    priced('input', names.input),
+    priced('cached_input', names.cached),
+    priced('output', names.output),
+    { id: 'piece', header: names.piece, align: 'right', cell: (model) => <Piece model={model} /> },
+  ];
+  return (
+    <Table
+      label={words.title}
+      rows={rows}
+      rowKey={({ id }) => id}
+      columns={columns}
+      path={({ id }) => modelPath(id, group)}
+      card={(model) => ({
+        title: model.id,
+        value: <CardPrice model={model} />,
+        detail: (
+          <>
+            <span>{words.kinds[model.kind]}</span>
+            <span>{model.vendor}</span>
+            {model.context !== null && <span>{formatCompact(model.context, language)}</span>}
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+function ModelName({ model: { id, modalities } }: { readonly model: ModelRow }): ReactNode {
+  const words = useWords(modelsWords);
+  const sees = modalities?.in.includes('image') === true && modalities.out.includes('text');
+  return (
+    <span className="flex items-center gap-2">
+      <span className="truncate font-mono font-medium">{id}</span>
+      {sees && <Badge>{words.seesImages}</Badge>}
+    </span>
+  );
+}
+
+function TokenPrice({ price }: { readonly price: UnitPrice | undefined }): ReactNode {
+  return price === undefined ? <span className="text-faint">—</span> : <span className="figures">{priceText(price.amount)}</span>;
+}
+
+function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {
+  const [input, output] = [tokenPrice(model, 'input'), tokenPrice(model, 'output')];
+  if (input === undefined && output === undefined) return <Piece model={model} />;
+  return (
+    <span className="figures">{[input, output].flatMap((price) => (price === undefined ? [] : priceText(price.amount))).join(' · ')}</span>
+  );
 }

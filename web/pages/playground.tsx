@@ -1,9 +1,62 @@
-import type { ReactNode } from 'react';
+import { Link, useParams } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { type ComponentType, type ReactNode, Suspense, lazy } from 'react';
+import type { KeyView, Page as PageOf } from '../../src/console/contract.ts';
+import { data, queryClient } from '../api/data.ts';
 import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import { SkeletonRows } from '../components/skeleton.tsx';
+import { MissingPage } from '../shell/root.tsx';
+import { playgroundWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { Chat } from './play/chat.tsx';
+import { Paid, type Payer } from './play/payer.tsx';
 
+const Images = lazy(() => import('./play/images.tsx').then(({ Images: default_ }) => ({ default: default_ })));
+const Videos = lazy(() => import('./play/videos.tsx').then(({ Videos: default_ }) => ({ default: default_ })));
+
+const kinds = ['chat', 'image', 'video'] as const;
+type Kind = (typeof kinds)[number];
+
+const benches: Readonly<Record<Kind, ComponentType<Payer>>> = { chat: Chat, image: Images, video: Videos };
+
+export const ahead = () => void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys', { limit: 100 }));
+
+/** Tries models, paid by one of the reader's keys. */
 export function PlaygroundPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.playground}>{null}</Page>;
+  const words = useWords(playgroundWords);
+  const { kind: asked = 'chat' } = useParams({ strict: false });
+  const kind = kinds.find((each) => each === asked);
+  if (kind === undefined) return <MissingPage />;
+  const Bench = benches[kind];
+  return (
+    <Page title={words.title} wide actions={<Kinds open={kind} />}>
+      <Suspense fallback={<SkeletonRows />}>
+        <Paid key={kind} kind={kind}>
+          {(payer) => <Bench {...payer} />}
+        </Paid>
+      </Suspense>
+    </Page>
+  );
+}
+
+function Kinds({ open }: { readonly open: Kind }): ReactNode {
+  const words = useWords(playgroundWords);
+  return (
+    <nav aria-label={words.kindsLabel} className="inline-flex rounded-control border border-line bg-sunken p-0.5">
+      {kinds.map((kind) => (
+        <Link
+          key={kind}
+          to="/playground/$kind"
+          params={{ kind }}
+          aria-current={kind === open ? 'page' : undefined}
+          className={clsx(
+            'inline-flex h-7 items-center rounded-badge px-3 text-table font-medium touch:h-10',
+            kind === open ? 'bg-surface text-text shadow-[0_0_0_1px_var(--color-line)]' : 'text-muted hover:text-text',
+          )}
+        >
+          {words.kinds[kind]}
+        </Link>
+      ))}
+    </nav>
+  );
 }

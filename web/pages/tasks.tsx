@@ -1,9 +1,196 @@
-import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { type ReactNode, useCallback } from 'react';
+import type { Page as PageOf, TaskDetail, TaskView } from '../../src/console/contract.ts';
+import { ApiError } from '../api/client.ts';
+import { data, queryClient, useData } from '../api/data.ts';
+import { useEvent } from '../api/events.ts';
+import { useSearchState } from '../browser/search-state.ts';
+import { ButtonLink } from '../components/button.tsx';
+import { CopyText } from '../components/copy.tsx';
+import { Drawer } from '../components/dialog.tsx';
+import { EmptyState } from '../components/error-panel.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Money } from '../components/money.tsx';
+import { Page, Panel } from '../components/page.tsx';
+import { PathLink } from '../components/path-link.tsx';
+import { type Column, Pager, Table } from '../components/table.tsx';
+import { Time, ZoneNote } from '../components/time.tsx';
+import { formatCount } from '../format/count.ts';
+import { priceText } from '../format/price.ts';
+import { sharedWords, tasksWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { Rich } from '../words/rich.tsx';
+import { TaskBadge, TaskMoney, TaskPercent, TaskProgress, useTask } from './task-parts.tsx';
 
+const asked = { after: '' };
+
+export const ahead = () => void queryClient.prefetchQuery(data<PageOf<TaskView>>('tasks'));
+
+/** Is my video done? `/tasks/:id` is the same page with the task beside it. */
 export function TasksPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.tasks}>{null}</Page>;
+  const words = useWords(tasksWords);
+  const [{ after }, set] = useSearchState(asked);
+  const tasks = useData<PageOf<TaskView>>('tasks', { after: after || undefined });
+  const { id } = useParams({ strict: false });
+  const navigate = useNavigate();
+  useEvent(
+    'task',
+    useCallback(() => void refreshTasks(), []),
+  );
+  const to = (next: string | undefined) => void navigate({ to: next === undefined ? '/tasks' : `/tasks/${next}`, resetScroll: false });
+  return (
+    <Page
+      title={words.title}
+      wide
+      note={tasks.data && <ZoneNote at={tasks.data.as_of} />}
+      actions={
+        <ButtonLink look="primary" icon="plus" to="/playground/$kind" params={{ kind: 'video' }} data-shortcut="create">
+          {words.newVideo}
+        </ButtonLink>
+      }
+    >
+      <p className="text-table text-muted">{words.note}</p>
+      <Panel flush>
+        <Loaded query={tasks}>
+          {(page) => (
+            <>
+              {page.items.length === 0 ? <EmptyState text={words.empty} /> : <TaskTable tasks={page.items} selected={id} />}
+              <Pager page={page} onTurn={(next) => set({ after: next })} />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      {id !== undefined && <TaskDrawer key={id} id={id} among={tasks.data?.items ?? []} onTo={to} />}
+    </Page>
+  );
+}
+
+const refreshTasks = (): Promise<void> =>
+  queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^tasks(\/|$)/.test(path) });
+
+function TaskTable({ tasks, selected }: { readonly tasks: readonly TaskView[]; readonly selected: string | undefined }): ReactNode {
+  const words = useWords(tasksWords);
+  const { columns: names } = words;
+  const columns: readonly Column<TaskView>[] = [
+    { id: 'submitted', header: names.submitted, cell: ({ submitted_at: at }) => <Time at={at} /> },
+    { id: 'model', header: names.model, cell: ({ model }) => <span className="block max-w-64 truncate font-mono">{model}</span> },
+    { id: 'key', header: names.key, cell: ({ key_name: name }) => <span className="block max-w-48 truncate text-muted">{name}</span> },
+    { id: 'length', header: names.length, align: 'right', cell: ({ seconds }) => words.seconds(formatCount(seconds)) },
+    { id: 'state', header: names.state, cell: (task) => <TaskBadge state={task.state} /> },
+    { id: 'progress', header: names.progress, align: 'right', cell: (task) => <TaskPercent task={task} /> },
+    { id: 'money', header: names.money, align: 'right', cell: (task) => <TaskMoney task={task} /> },
+    { id: 'expires', header: names.expires, align: 'right', cell: ({ expires_at: at }) => <Time at={at} as="relative" /> },
+  ];
+  return (
+    <Table
+      label={words.title}
+      rows={tasks}
+      rowKey={({ id }) => id}
+      columns={columns}
+      path={({ id }) => `/tasks/${id}`}
+      {...(selected !== undefined && { selected })}
+      card={(task) => ({
+        title: task.model,
+        value: <TaskMoney task={task} />,
+        detail: (
+          <>
+            <TaskBadge state={task.state} />
+            <span>{words.seconds(formatCount(task.seconds))}</span>
+            <Time at={task.submitted_at} as="relative" />
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+interface TaskDrawerProps {
+  readonly id: string;
+  readonly among: readonly TaskView[];
+  readonly onTo: (id: string | undefined) => void;
+}
+
+function TaskDrawer({ id, among, onTo }: TaskDrawerProps): ReactNode {
+  const words = useWords(tasksWords);
+  const { notFound } = useWords(sharedWords);
+  const task = useTask(id);
+  const at = among.findIndex((each) => each.id === id);
+  const step = (by: number) => {
+    const next = at === -1 ? undefined : among[at + by]?.id;
+    return next === undefined ? undefined : () => onTo(next);
+  };
+  const missing = task.error instanceof ApiError && task.error.status === 404;
+  return (
+    <Drawer open onClose={() => onTo(undefined)} title={task.data?.model ?? words.task} onPrevious={step(-1)} onNext={step(1)}>
+      {missing ? <EmptyState text={notFound.text} /> : <Loaded query={task}>{(detail) => <Detail task={detail} />}</Loaded>}
+    </Drawer>
+  );
+}
+
+function Detail({ task }: { readonly task: TaskDetail }): ReactNode {
+  const words = useWords(tasksWords);
+  const { facts } = words;
+  return (
+    <div className="flex flex-col gap-4">
+      <TaskProgress task={task} />
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-table">
+        <Fact label={facts.id}>
+          <CopyText text={task.id} label={facts.id} />
+        </Fact>
+        <Fact label={facts.key}>
+          <PathLink path={`/keys/${task.key_id}`}>{task.key_name}</PathLink>
+        </Fact>
+        <Fact label={facts.length}>{words.seconds(formatCount(task.seconds))}</Fact>
+        {task.size !== null && <Fact label={facts.size}>{task.size}</Fact>}
+        <Fact label={facts.submitted}>
+          <Time at={task.submitted_at} />
+        </Fact>
+        {task.ended_at !== null && (
+          <Fact label={facts.ended}>
+            <Time at={task.ended_at} />
+          </Fact>
+        )}
+        <Fact label={words.columns.money}>
+          <TaskMoney task={task} />
+        </Fact>
+      </dl>
+      {task.state !== 'failed' && <Lines task={task} />}
+      <p className="text-caption text-muted">
+        <Rich text={words.expiresAt} time={<Time at={task.expires_at} as="relative" />} />
+      </p>
+    </div>
+  );
+}
+
+function Lines({ task }: { readonly task: TaskDetail }): ReactNode {
+  const words = useWords(tasksWords);
+  if (task.lines.length === 0) return null;
+  return (
+    <div className="rounded-control border border-line text-table">
+      <ul className="divide-y divide-line">
+        {task.lines.map((line) => (
+          <li key={`${line.class}${line.variant}`} className="flex flex-wrap justify-between gap-x-3 px-3 py-1.5 figures">
+            <span className="text-muted">
+              {line.quantity} × {priceText(line.price.amount)}
+            </span>
+            <Money amount={line.charged} as="exact" />
+          </li>
+        ))}
+      </ul>
+      {task.state === 'completed' && (
+        <p className="border-t border-line px-3 py-1.5">
+          <PathLink path={`/usage/${task.id}`}>{words.seeCharge}</PathLink>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <>
+      <dt className="text-muted">{label}</dt>
+      <dd className="min-w-0 text-right figures">{children}</dd>
+    </>
+  );
 }

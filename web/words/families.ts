@@ -12,3 +12,5 @@ export const topUpWords = family({ en: () => import('./en/top-up.ts'), zh: () =>
 export const modelsWords = family({ en: () => import('./en/models.ts'), zh: () => import('./zh/models.ts') });
 export const playgroundWords = family({ en: () => import('./en/playground.ts'), zh: () => import('./zh/playground.ts') });
 export const tasksWords = family({ en: () => import('./en/tasks.ts'), zh: () => import('./zh/tasks.ts') });
+export const operatorWords = family({ en: () => import('./en/operator.ts'), zh: () => import('./zh/operator.ts') });
+export const channelWords = family({ en: () => import('./en/operator-channels.ts'), zh: () => import('./zh/operator-channels.ts') });

@@ -1,0 +1,98 @@
+import type { PriceClass, UnitPrice } from '../../src/console/contract.ts';
+
+/** `¥2.125`: as entered, however many decimals that are; thousands apart. */
+export function priceText(amount: string): string {
+  const [whole = '0', fraction = '00'] = amount.split('.');
+  return `¥${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
+}
+
+const million = 1_000_000n;
+const pieceDigits = 15;
+
+/** Nano-yuan for a million units. */
+export function rateOf({ amount, per }: Pick<UnitPrice, 'amount' | 'per'>): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  const atto = BigInt(whole + fraction.slice(0, pieceDigits).padEnd(pieceDigits, '0'));
+  return per === 1 ? atto : atto / million;
+}
+
+/** What so many cost, in nano-yuan, rounded up once, as a charge is. */
+export function costOf(price: Pick<UnitPrice, 'amount' | 'per'>, quantity: number): bigint {
+  return (BigInt(Math.ceil(quantity)) * rateOf(price) + million - 1n) / million;
+}
+
+/** The dearer one. */
+function dearest(prices: readonly UnitPrice[]): UnitPrice | undefined {
+  return prices.reduce<UnitPrice | undefined>(
+    (most, price) => (most === undefined || rateOf(price) > rateOf(most) ? price : most),
+    undefined,
+  );
+}
+
+const textInput: readonly PriceClass[] = ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h', 'image_input', 'audio_input'];
+const textOutput: readonly PriceClass[] = ['output', 'reasoning'];
+
+/** The most that so many tokens can cost, in nano-yuan: each side at its dearest class of those bands that the input reaches. Undefined: tokens have no price. */
+export function mostOfTokens(prices: readonly UnitPrice[], inputTokens: number, outputTokens: number): bigint | undefined {
+  const reached = prices.filter(({ above_input_tokens: above = -1 }) => inputTokens > above);
+  const input = dearest(reached.filter((price) => textInput.includes(price.class)));
+  const output = dearest(reached.filter((price) => textOutput.includes(price.class)));
+  if (input === undefined && output === undefined) return undefined;
+  const request = dearest(reached.filter((price) => price.class === 'request'));
+  const parts = [input && costOf(input, inputTokens), output && costOf(output, outputTokens), request && costOf(request, 1)];
+  return parts.reduce<bigint>((sum, part) => sum + (part ?? 0n), 0n);
+}
+
+/** No tokenizer makes more tokens of a text than it has bytes; most make a third of it. */
+export function tokensAtMost(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** What vendors call the qualities that clients of all of them know. */
+const alsoCalled: Readonly<Record<string, string>> = {
+  standard: 'medium',
+  medium: 'standard',
+  hd: 'high',
+  high: 'hd',
+  xhigh: 'hd',
+  max: 'hd',
+};
+
+/** The price of one picture of that size and quality; undefined where pictures are sold by tokens or pixels. */
+export function imagePrice(prices: readonly UnitPrice[], size: string | undefined, quality: string | undefined): UnitPrice | undefined {
+  return variantPrice(prices, 'image', imageNames(size, quality));
+}
+
+function imageNames(size: string | undefined, quality: string | undefined): readonly string[] {
+  const sizes = [size, resolutionOf(size)].flatMap((name) => name ?? []);
+  const qualities = [quality, alsoCalled[quality ?? '']].flatMap((name) => name ?? []);
+  return [...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)), ...sizes, ...qualities];
+}
+
+function resolutionOf(size: string | undefined): string | undefined {
+  const pixels = pixelsOf(size);
+  if (pixels === undefined) return undefined;
+  if (pixels <= 2_400_000) return '1K';
+  return pixels <= 6_500_000 ? '2K' : '4K';
+}
+
+export function pixelsOf(size: string | undefined): number | undefined {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? [];
+  return width === undefined ? undefined : Number(width) * Number(height);
+}
+
+/** The first of these names that is priced, else the plain price, else the dearest of the variants. */
+function variantPrice(prices: readonly UnitPrice[], of: PriceClass, names: readonly string[]): UnitPrice | undefined {
+  const all = prices.filter((price) => price.class === of);
+  const named = names.map((name) => all.find(({ variant }) => variant === name)).find((price) => price !== undefined);
+  return named ?? all.find(({ variant }) => variant === undefined) ?? dearest(all);
+}
+
+/** What a video of so many seconds costs, in nano-yuan; undefined where it is sold by tokens. */
+export function videoCost(prices: readonly UnitPrice[], seconds: number, resolution: string | undefined): bigint | undefined {
+  const names = resolution === undefined ? [] : [`${resolution}/${seconds}`, resolution];
+  const second = variantPrice(prices, 'second', names);
+  if (second !== undefined) return costOf(second, seconds);
+  const request = variantPrice(prices, 'request', names);
+  return request === undefined ? undefined : costOf(request, 1);
+}

@@ -1,0 +1,63 @@
+import type { ReactNode } from 'react';
+import type { ModelKindName, ModelRow, PriceClass, UnitPrice } from '../../src/console/contract.ts';
+import { priceText, rateOf } from '../format/price.ts';
+import { modelsWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+const kindOrder: readonly ModelKindName[] = [
+  'chat',
+  'image',
+  'video',
+  'speech',
+  'transcription',
+  'embedding',
+  'rerank',
+  'moderation',
+  'completion',
+];
+
+/** The kinds that there are, the ones asked for most first. */
+export function kindsOf(models: readonly ModelRow[]): readonly ModelKindName[] {
+  return kindOrder.filter((kind) => models.some((model) => model.kind === kind));
+}
+
+const pathOf = (id: string): string => id.split('/').map(encodeURIComponent).join('/');
+
+/** The page of a model; its id may hold `/`. */
+export function modelPath(id: string, group = ''): string {
+  return `/models/${pathOf(id)}${group === '' ? '' : `?${new URLSearchParams({ group })}`}`;
+}
+
+/** Below the console's JSON. */
+export const modelAddress = (id: string): string => `models/${pathOf(id)}`;
+
+/** The price of a class of tokens in the first band. */
+export function tokenPrice({ prices }: Pick<ModelRow, 'prices'>, of: PriceClass): UnitPrice | undefined {
+  return prices.find((price) => price.class === of && price.unit === 'token' && price.above_input_tokens === undefined);
+}
+
+/** What is sold by the piece: `¥0.284 – ¥0.852 / image`. */
+export function Piece({ model }: { readonly model: ModelRow }): ReactNode {
+  const words = useWords(modelsWords);
+  const pieces = model.prices.filter(({ unit }) => unit !== 'token');
+  const [first] = pieces;
+  if (first === undefined) {
+    if (model.prices.length === 0) return <span className="text-muted">{words.free}</span>;
+    return <span className="text-faint">—</span>;
+  }
+  const amounts = pieces.filter(({ unit }) => unit === first.unit).toSorted((a, b) => (rateOf(a) < rateOf(b) ? -1 : 1));
+  const [least, most] = [amounts[0]?.amount ?? '', amounts.at(-1)?.amount ?? ''];
+  const price = least === most ? priceText(least) : words.range(priceText(least), priceText(most));
+  return <span className="whitespace-nowrap figures">{words.pricePer(price, words.per[first.unit])}</span>;
+}
+
+/** `Image 1024x1024/hd`, `Input, above 200,000 input tokens`. */
+export function useLineName(): (price: UnitPrice) => string {
+  const words = useWords(modelsWords);
+  return (price) => {
+    const { variant, above_input_tokens: above } = price;
+    const plain = words.classes[price.class];
+    if (variant !== undefined) return words.variantLine(plain, variant);
+    return above === undefined ? plain : words.aboveLine(plain, above.toLocaleString('en'));
+  };
+}

@@ -1,0 +1,62 @@
+import type { AnswerTurn, ToolCall } from './turns.ts';
+
+/** What is being written: changed in place by every chunk, shown once a frame. */
+export type Draft = { -readonly [Name in keyof AnswerTurn]: AnswerTurn[Name] } & { raw: string[]; calls: ToolCall[] };
+
+const rawLinesMax = 5000;
+
+/** Lines of a stream of events, whole ones alone, however they were cut. */
+export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    const lines = (rest + (value ?? '')).split('\n');
+    rest = done ? '' : (lines.pop() ?? '');
+    yield lines.filter((line) => line !== '');
+    if (done) return;
+  }
+}
+
+interface Chunk {
+  readonly error?: { readonly message?: string; readonly code?: string | null };
+  readonly choices?: readonly {
+    readonly delta?: {
+      readonly content?: string | null;
+      readonly reasoning_content?: string | null;
+      readonly tool_calls?: readonly CallPiece[];
+    };
+    readonly finish_reason?: string | null;
+  }[];
+}
+
+interface CallPiece {
+  readonly index?: number;
+  readonly id?: string;
+  readonly function?: { readonly name?: string; readonly arguments?: string };
+}
+
+/** Takes a line into the draft; gives the fault that the stream tells of. */
+export function take(draft: Draft, line: string): Chunk['error'] {
+  if (draft.raw.length < rawLinesMax) draft.raw.push(line);
+  const text = line.startsWith('data:') ? line.slice('data:'.length).trim() : '';
+  if (text === '' || text === '[DONE]') return undefined;
+  const chunk: Chunk = JSON.parse(text); // parsing: the gateway's own
+  if (chunk.error !== undefined) return chunk.error;
+  const [choice] = chunk.choices ?? [];
+  const { delta } = choice ?? {};
+  draft.text += delta?.content ?? '';
+  draft.reasoning += delta?.reasoning_content ?? '';
+  for (const piece of delta?.tool_calls ?? []) takeCall(draft, piece);
+  draft.finish = choice?.finish_reason ?? draft.finish;
+  return undefined;
+}
+
+function takeCall({ calls }: Draft, { index = 0, id, function: called }: CallPiece): void {
+  const had = calls[index] ?? { id: '', name: '', arguments: '' };
+  calls[index] = {
+    id: id ?? had.id,
+    name: had.name + (called?.name ?? ''),
+    arguments: had.arguments + (called?.arguments ?? ''),
+  };
+}

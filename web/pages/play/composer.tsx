@@ -1,0 +1,193 @@
+import { clsx } from 'clsx';
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { Button, IconButton } from '../../components/button.tsx';
+import { TextInput, Textarea } from '../../components/field.tsx';
+import { Badge } from '../../components/status-badge.tsx';
+import { playgroundWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { filesOf, pictureLimit, takePictures } from './pictures.ts';
+import type { Picture } from './turns.ts';
+
+export interface Said {
+  readonly text: string;
+  readonly pictures: readonly Picture[];
+}
+
+export const nothingSaid: Said = { text: '', pictures: [] };
+
+interface ComposerProps {
+  readonly said: Said;
+  readonly onChange: (said: Said) => void;
+  readonly onSend: () => void;
+  readonly onStop: () => void;
+  readonly running: boolean;
+  readonly seesPictures: boolean;
+  /** Why nothing can be sent now. */
+  readonly disabledFor: string | undefined;
+  /** What it may cost. */
+  readonly note: ReactNode;
+}
+
+/** Where a message is written: Enter sends, Shift Enter begins a line; pictures come by paste, drop, file or address. */
+export function Composer({ said, onChange, onSend, onStop, running, seesPictures, disabledFor, note }: ComposerProps): ReactNode {
+  const { chat, ...words } = useWords(playgroundWords);
+  const [over, setOver] = useState(false);
+  const [unfit, setUnfit] = useState<readonly string[]>([]);
+  const add = async (files: readonly File[]) => {
+    const taken = await takePictures(files);
+    setUnfit(taken.unfit.map(({ kind, name }) => (kind === 'tooLarge' ? chat.tooLarge(name, pictureLimit) : chat.notPicture(name))));
+    onChange({ ...said, pictures: [...said.pictures, ...taken.pictures] });
+  };
+  const drop = (event: DragEvent | ClipboardEvent, data: DataTransfer | null) => {
+    const files = filesOf(data);
+    if (!seesPictures || files.length === 0) return;
+    event.preventDefault();
+    void add(files);
+  };
+  const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    const sends = event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing && matchMedia('(pointer: fine)').matches;
+    if (!sends || running) return;
+    event.preventDefault();
+    onSend();
+  };
+  return (
+    <div
+      className={clsx('flex flex-col gap-2 border-t border-line p-3', over && 'bg-accent-soft')}
+      onDragOver={(event) => {
+        if (!seesPictures) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false);
+        drop(event, event.dataTransfer);
+      }}
+    >
+      <Attached pictures={said.pictures} onChange={(pictures) => onChange({ ...said, pictures })} />
+      <Unfit texts={unfit} />
+      <Textarea
+        rows={3}
+        aria-label={chat.message}
+        placeholder={over ? chat.drop : chat.placeholder}
+        value={said.text}
+        onChange={(event) => onChange({ ...said, text: event.target.value })}
+        onPaste={(event) => drop(event, event.clipboardData)}
+        onKeyDown={onKey}
+      />
+      <div className="flex flex-wrap items-center gap-2">
+        {seesPictures && (
+          <AddPictures
+            onFiles={(files) => void add(files)}
+            onPicture={(picture) => onChange({ ...said, pictures: [...said.pictures, picture] })}
+          />
+        )}
+        <span className="ml-auto text-caption text-muted">{note}</span>
+        {running ? (
+          <Button icon="stop" onClick={onStop}>
+            {words.stop}
+          </Button>
+        ) : (
+          <Button look="primary" icon="play" disabledFor={disabledFor} onClick={onSend}>
+            {words.run}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Unfit({ texts }: { readonly texts: readonly string[] }): ReactNode {
+  return texts.map((text) => (
+    <p key={text} role="alert" className="text-caption text-bad">
+      {text}
+    </p>
+  ));
+}
+
+interface AttachedProps {
+  readonly pictures: readonly Picture[];
+  readonly onChange: (pictures: readonly Picture[]) => void;
+}
+
+function Attached({ pictures, onChange }: AttachedProps): ReactNode {
+  const { chat } = useWords(playgroundWords);
+  if (pictures.length === 0) return null;
+  return (
+    <ul className="flex flex-wrap gap-2">
+      {pictures.map((picture, at) => (
+        <li key={`${at}${picture.name}`} className="flex max-w-full items-center gap-1 rounded-control border border-line p-1">
+          {picture.url.startsWith('data:') ? (
+            <img src={picture.url} alt={picture.name} className="size-12 rounded-badge object-cover" />
+          ) : (
+            <Badge icon="external">{picture.url}</Badge>
+          )}
+          <IconButton icon="close" size="small" label={chat.remove(picture.name)} onClick={() => onChange(pictures.toSpliced(at, 1))} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface AddPicturesProps {
+  readonly onFiles: (files: readonly File[]) => void;
+  readonly onPicture: (picture: Picture) => void;
+}
+
+function AddPictures({ onFiles, onPicture }: AddPicturesProps): ReactNode {
+  const { chat } = useWords(playgroundWords);
+  const { actions } = useWords(sharedWords);
+  const input = useRef<HTMLInputElement>(null);
+  const [address, setAddress] = useState<string>();
+  const [wrong, setWrong] = useState(false);
+  const take = () => {
+    const typed = address?.trim() ?? '';
+    if (!/^https?:\/\/\S+$/.test(typed)) return setWrong(true);
+    onPicture({ name: typed, type: '', url: typed });
+    setAddress(undefined);
+    setWrong(false);
+  };
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        multiple
+        hidden
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          target.value = '';
+        }}
+      />
+      <IconButton icon="plus" look="secondary" label={chat.attach} onClick={() => input.current?.click()} />
+      {address === undefined ? (
+        <IconButton icon="external" look="secondary" label={chat.addUrl} onClick={() => setAddress('')} />
+      ) : (
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
+          <TextInput
+            autoFocus
+            type="url"
+            className="max-w-72 min-w-32 flex-1"
+            aria-label={chat.urlLabel}
+            aria-invalid={wrong || undefined}
+            placeholder="https://"
+            value={address}
+            onChange={(event) => setAddress(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Escape') setAddress(undefined);
+              if (event.key !== 'Enter') return;
+              event.preventDefault();
+              take();
+            }}
+          />
+          <Button onClick={take}>{chat.add}</Button>
+          <Button look="ghost" onClick={() => setAddress(undefined)}>
+            {actions.cancel}
+          </Button>
+          {wrong && <span className="text-caption text-bad">{chat.badUrl}</span>}
+        </div>
+      )}
+    </>
+  );
+}

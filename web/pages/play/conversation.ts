@@ -1,0 +1,132 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError, open } from '../../api/client.ts';
+import { chargeOf } from './charge.tsx';
+import { type Draft, linesOf, take } from './chat-stream.ts';
+import { type ChatSettings, type Turn, chatBody } from './turns.ts';
+
+export interface Ask {
+  readonly keyId: string;
+  readonly model: string;
+  readonly settings: ChatSettings;
+}
+
+export interface Conversation {
+  readonly turns: readonly Turn[];
+  readonly running: boolean;
+  /** Lets the model answer to these turns, which become the conversation. */
+  readonly run: (turns: readonly Turn[], ask: Ask) => void;
+  readonly stop: () => void;
+  readonly set: (turns: readonly Turn[]) => void;
+}
+
+let count = 0;
+export const newTurnId = (): number => ++count;
+
+/** A conversation in memory. It goes with the page; a stream that runs then is left, and charged for what was delivered. */
+export function useConversation(): Conversation {
+  const [turns, setTurns] = useState<readonly Turn[]>([]);
+  const leaving = useRef<AbortController>(undefined);
+  const [running, setRunning] = useState(false);
+  useEffect(() => () => leaving.current?.abort(), []);
+
+  const run = useCallback((before: readonly Turn[], ask: Ask) => {
+    leaving.current?.abort();
+    const mine = new AbortController();
+    leaving.current = mine;
+    const draft = newDraft(ask.model);
+    setTurns([...before, { ...draft }]);
+    setRunning(true);
+    const show = () => setTurns((all) => all.map((turn) => (turn.id === draft.id ? { ...draft } : turn)));
+    void answer(before, ask, draft, mine.signal, show).finally(() => {
+      if (leaving.current === mine) setRunning(false);
+    });
+  }, []);
+  const stop = useCallback(() => leaving.current?.abort(), []);
+  return { turns, running, run, stop, set: setTurns };
+}
+
+function newDraft(model: string): Draft {
+  return {
+    role: 'assistant',
+    id: newTurnId(),
+    model,
+    text: '',
+    reasoning: '',
+    calls: [],
+    state: 'running',
+    finish: undefined,
+    error: undefined,
+    requestId: undefined,
+    firstByteMs: undefined,
+    charge: undefined,
+    raw: [],
+  };
+}
+
+async function answer(before: readonly Turn[], ask: Ask, draft: Draft, signal: AbortSignal, show: () => void): Promise<void> {
+  const frames = new Frames(show);
+  try {
+    await read(before, ask, draft, signal, frames);
+    if (draft.state === 'running') draft.state = 'done';
+  } catch (error) {
+    draft.state = signal.aborted ? 'stopped' : 'failed';
+    if (!signal.aborted) draft.error = error;
+  }
+  if (draft.requestId !== undefined) draft.charge = 'pending';
+  frames.last();
+  if (draft.requestId !== undefined)
+    void chargeOf(draft.requestId).then((charge) => {
+      draft.charge = charge;
+      show();
+    });
+}
+
+async function read(
+  before: readonly Turn[],
+  { keyId, model, settings }: Ask,
+  draft: Draft,
+  signal: AbortSignal,
+  frames: Frames,
+): Promise<void> {
+  const startedMs = performance.now();
+  const response = await open('POST', 'play/chat', {
+    body: { ...chatBody(model, settings, before), stream_options: { include_usage: true } },
+    headers: { 'x-paying-key': keyId },
+    signal,
+  });
+  draft.requestId = response.headers.get('x-request-id') ?? undefined;
+  if (response.body === null) return;
+  for await (const lines of linesOf(response.body)) {
+    draft.firstByteMs ??= performance.now() - startedMs;
+    for (const line of lines) {
+      const fault = take(draft, line);
+      if (fault !== undefined)
+        throw new ApiError(502, {
+          error: { message: fault.message ?? '', code: fault.code ?? 'cut', type: '', param: null, request_id: draft.requestId ?? '' },
+        });
+    }
+    frames.next();
+  }
+}
+
+/** However many chunks come, the page is drawn once a frame. */
+class Frames {
+  readonly #show: () => void;
+  #waiting: number | undefined;
+
+  constructor(show: () => void) {
+    this.#show = show;
+  }
+
+  next(): void {
+    this.#waiting ??= requestAnimationFrame(() => {
+      this.#waiting = undefined;
+      this.#show();
+    });
+  }
+
+  last(): void {
+    if (this.#waiting !== undefined) cancelAnimationFrame(this.#waiting);
+    this.#show();
+  }
+}

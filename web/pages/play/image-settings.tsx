@@ -1,0 +1,94 @@
+import type { ReactNode } from 'react';
+import type { ModelDetail } from '../../../src/console/contract.ts';
+import { Field, Select, TextInput } from '../../components/field.tsx';
+import { imagePrice, priceText } from '../../format/price.ts';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { RadioCards } from './radio-cards.tsx';
+
+export interface ImageForm {
+  /** One of the model's; empty: its usual one. */
+  readonly size: string;
+  readonly quality: string;
+  readonly count: number;
+}
+
+export const imageForm: ImageForm = { size: '', quality: '', count: 1 };
+
+export const sizeOf = ({ size }: ImageForm): string | undefined => (size.trim() === '' ? undefined : size.trim());
+
+export const sizeError = (form: ImageForm): boolean => !/^(?:\d{1,5}x\d{1,5}|auto)?$/.test(form.size.trim());
+
+const usualCountMax = 10;
+
+interface ImageSettingsProps {
+  readonly detail: ModelDetail;
+  readonly form: ImageForm;
+  readonly tried: boolean;
+  readonly onChange: (change: Partial<ImageForm>) => void;
+}
+
+/** What this model takes, with the price at each. */
+export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsProps): ReactNode {
+  const { image: words } = useWords(playgroundWords);
+  const {
+    sizes = null,
+    qualities = null,
+    images_max: most = null,
+    usual_size: usualSize = null,
+    usual_quality: usual = null,
+  } = detail.image ?? {};
+  const quality = form.quality || (usual ?? undefined);
+  const each = (size: string | undefined) => {
+    const price = imagePrice(detail.prices, size ?? usualSize ?? undefined, quality);
+    return price === undefined ? undefined : words.each(priceText(price.amount));
+  };
+  const counts = Array.from({ length: most ?? usualCountMax }, (_, index) => index + 1);
+  return (
+    <>
+      {sizes === null ? (
+        <Field label={words.ownSize} help={each(form.size)} error={tried && sizeError(form) ? words.needSize : undefined}>
+          {(tied) => (
+            <TextInput
+              {...tied}
+              placeholder={words.usualSize}
+              value={form.size}
+              onChange={(event) => onChange({ size: event.target.value.replace(/[×X*]/g, 'x') })}
+            />
+          )}
+        </Field>
+      ) : (
+        <RadioCards
+          label={words.size}
+          value={form.size}
+          onChange={(size) => onChange({ size })}
+          options={[
+            { value: '', text: words.usualSize, detail: each(undefined) },
+            ...sizes.map((size) => ({ value: size, text: size.replace('x', ' × '), detail: each(size === 'auto' ? undefined : size) })),
+          ]}
+        />
+      )}
+      {qualities !== null && (
+        <Field label={words.quality}>
+          {(tied) => (
+            <Select {...tied} value={form.quality} onChange={(event) => onChange({ quality: event.target.value })}>
+              <option value="">{words.usualQuality}</option>
+              {qualities.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
+      <Field label={words.count}>
+        {(tied) => (
+          <Select {...tied} value={form.count} onChange={(event) => onChange({ count: Number(event.target.value) })}>
+            {counts.map((count) => (
+              <option key={count}>{count}</option>
+            ))}
+          </Select>
+        )}
+      </Field>
+    </>
+  );
+}

@@ -1,0 +1,255 @@
+import { type ReactNode, useState } from 'react';
+import type { ModelDetail } from '../../../src/console/contract.ts';
+import { open } from '../../api/client.ts';
+import { useData, useSession } from '../../api/data.ts';
+import { Button } from '../../components/button.tsx';
+import { Field, Textarea } from '../../components/field.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Panel } from '../../components/page.tsx';
+import { Segments } from '../../components/tabs.tsx';
+import { formatYuan } from '../../format/money.ts';
+import { costOf, imagePrice } from '../../format/price.ts';
+import { editSample, imageSample } from '../../samples/image.ts';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { modelAddress } from '../model-parts.tsx';
+import { type Charged, ChargeLine, Refused, chargeOf } from './charge.tsx';
+import { fileOf } from './code-body.ts';
+import { type ImageForm, ImageSettings, imageForm, sizeError, sizeOf } from './image-settings.tsx';
+import { Gallery, type Made } from './gallery.tsx';
+import { Bench } from './layout.tsx';
+import { type Mask, MaskEditor } from './mask.tsx';
+import type { Payer } from './payer.tsx';
+import { PicturePicker } from './picture-picker.tsx';
+import type { Picture } from './turns.ts';
+
+/** Pictures of words, and pictures of pictures. */
+export function Images(payer: Payer): ReactNode {
+  const detail = useData<ModelDetail>(modelAddress(payer.model.id));
+  return <Loaded query={detail}>{(model) => <Easel key={model.id} {...payer} detail={model} />}</Loaded>;
+}
+
+interface Run {
+  readonly state: 'none' | 'running' | 'done' | 'failed';
+  readonly asked: number;
+  readonly made: readonly Made[];
+  readonly error?: unknown;
+  readonly charge: Charged;
+}
+
+const nothing: Run = { state: 'none', asked: 0, made: [], charge: undefined };
+
+function Easel({ keyId, model, choices, detail }: Payer & { readonly detail: ModelDetail }): ReactNode {
+  const { image: words } = useWords(playgroundWords);
+  const { base_url: baseUrl } = useSession();
+  const [form, setForm] = useState<ImageForm>(imageForm);
+  const [wish, setWish] = useState<Wish>(noWish);
+  const [tried, setTried] = useState(false);
+  const { run, start } = useRun(keyId);
+  const editable = detail.modalities?.in.includes('image') ?? false;
+  const { prompt, input, mask } = wish;
+  const editing = wish.mode === 'edit' && editable;
+  const body = { model: model.id, prompt: prompt || words.promptPlaceholder, ...bodyOf(form) };
+  const go = () => {
+    setTried(true);
+    if (run.state === 'running' || prompt.trim() === '' || sizeError(form) || (editing && input === undefined)) return;
+    void start(body, form.count, editing ? input : undefined, mask);
+  };
+  return (
+    <Bench
+      sample={editing && input ? editSample(baseUrl, body, fileOf(input), mask && fileOf(mask.file)) : imageSample(baseUrl, body)}
+      settings={
+        <>
+          {choices}
+          <ImageSettings detail={detail} form={form} tried={tried} onChange={(change) => setForm({ ...form, ...change })} />
+        </>
+      }
+      work={
+        <div className="flex flex-col gap-4">
+          <Panel>
+            <WishFields
+              wish={wish}
+              editable={editable}
+              tried={tried}
+              busy={run.state === 'running'}
+              cost={<Cost detail={detail} form={form} />}
+              onChange={(change) => setWish({ ...wish, ...change })}
+              onGo={go}
+            />
+          </Panel>
+          <Panel>
+            <Results run={run} onUse={(picture) => setWish({ ...wish, mode: 'edit', input: picture, mask: undefined })} />
+          </Panel>
+        </div>
+      }
+    />
+  );
+}
+
+/** One request at a time; the results of the last one stay until there are others. */
+function useRun(keyId: string) {
+  const [run, setRun] = useState<Run>(nothing);
+  const start = async (body: object, count: number, input: Picture | undefined, mask: Mask | undefined) => {
+    setRun({ ...nothing, state: 'running', asked: count, made: run.made });
+    try {
+      const pictures = input && { images: [{ image_url: input.url }], ...(mask && { mask: { image_url: await mask.png() } }) };
+      const sent = { body: { ...body, ...pictures }, headers: { 'x-paying-key': keyId } };
+      const response = await open('POST', input ? 'play/images/edits' : 'play/images', sent);
+      const { data }: { data: readonly Made[] } = await response.json(); // parsing: the interface's own answer
+      const done: Run = { state: 'done', asked: count, made: data, charge: 'pending' };
+      setRun(done);
+      setRun({ ...done, charge: await chargeOf(response.headers.get('x-request-id') ?? '') });
+    } catch (error) {
+      setRun({ ...nothing, state: 'failed', error });
+    }
+  };
+  return { run, start };
+}
+
+/** What the picture should show, and of what it is made. */
+interface Wish {
+  readonly mode: 'generate' | 'edit';
+  readonly prompt: string;
+  readonly input: Picture | undefined;
+  readonly mask: Mask | undefined;
+}
+
+const noWish: Wish = { mode: 'generate', prompt: '', input: undefined, mask: undefined };
+
+interface WishFieldsProps {
+  readonly wish: Wish;
+  readonly editable: boolean;
+  readonly tried: boolean;
+  readonly busy: boolean;
+  readonly cost: ReactNode;
+  readonly onChange: (change: Partial<Wish>) => void;
+  readonly onGo: () => void;
+}
+
+function WishFields({ wish, editable, tried, busy, cost, onChange, onGo }: WishFieldsProps): ReactNode {
+  const { image: words, ...shared } = useWords(playgroundWords);
+  const { mode, prompt, input, mask } = wish;
+  const impossible = mode === 'edit' && !editable;
+  return (
+    <div className="flex flex-col gap-3">
+      <Segments
+        label={words.mode}
+        value={mode}
+        onChange={(next) => onChange({ mode: next })}
+        options={[
+          ['generate', words.generate],
+          ['edit', words.edit],
+        ]}
+      />
+      {impossible && <p className="text-table text-warn">{words.notEditable}</p>}
+      {mode === 'edit' && editable && (
+        <Given
+          input={input}
+          mask={mask}
+          tried={tried}
+          onInput={(picture) => onChange({ input: picture, mask: undefined })}
+          onMask={(next) => onChange({ mask: next })}
+        />
+      )}
+      <Prompt
+        text={prompt}
+        tried={tried}
+        placeholder={mode === 'edit' ? words.editPlaceholder : words.promptPlaceholder}
+        onChange={(text) => onChange({ prompt: text })}
+        onSend={onGo}
+      />
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <span className="text-caption text-muted">{cost}</span>
+        <Button look="primary" icon="play" busy={busy} disabledFor={impossible ? words.notEditable : undefined} onClick={onGo}>
+          {shared.run}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const bodyOf = (form: ImageForm) => {
+  const size = sizeOf(form);
+  return {
+    ...(form.count > 1 && { n: form.count }),
+    ...(size !== undefined && { size }),
+    ...(form.quality !== '' && { quality: form.quality }),
+  };
+};
+
+function Cost({ detail: { prices, image }, form }: { readonly detail: ModelDetail; readonly form: ImageForm }): ReactNode {
+  const words = useWords(playgroundWords);
+  const price = imagePrice(prices, sizeOf(form) ?? image?.usual_size ?? undefined, form.quality || (image?.usual_quality ?? undefined));
+  return price === undefined ? words.byTokens : words.atMost(formatYuan(costOf(price, form.count), 'spend'));
+}
+
+interface PromptProps {
+  readonly text: string;
+  readonly tried: boolean;
+  readonly placeholder: string;
+  readonly onChange: (text: string) => void;
+  readonly onSend: () => void;
+}
+
+function Prompt({ text, tried, placeholder, onChange, onSend }: PromptProps): ReactNode {
+  const { image: words } = useWords(playgroundWords);
+  return (
+    <Field label={words.prompt} error={tried && text.trim() === '' ? words.needPrompt : undefined}>
+      {(tied) => (
+        <Textarea
+          {...tied}
+          rows={3}
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => onChange(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend();
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface GivenProps {
+  readonly input: Picture | undefined;
+  readonly mask: Mask | undefined;
+  readonly tried: boolean;
+  readonly onInput: (picture: Picture | undefined) => void;
+  readonly onMask: (mask: Mask | undefined) => void;
+}
+
+function Given({ input, mask, tried, onInput, onMask }: GivenProps): ReactNode {
+  const { image: words } = useWords(playgroundWords);
+  return (
+    <div className="flex flex-col gap-2">
+      <PicturePicker label={words.input} choose={words.choose} picture={input} onChange={onInput} />
+      {tried && input === undefined && (
+        <p role="alert" className="text-caption text-bad">
+          {words.noInput}
+        </p>
+      )}
+      {input !== undefined && <MaskEditor key={input.url} input={input} mask={mask} onChange={onMask} />}
+    </div>
+  );
+}
+
+function Results({ run, onUse }: { readonly run: Run; readonly onUse: (picture: Picture) => void }): ReactNode {
+  const { image: words } = useWords(playgroundWords);
+  const { state, made, asked } = run;
+  return (
+    <div className="flex flex-col gap-3" aria-busy={state === 'running' || undefined}>
+      {state === 'running' && <p role="status">{words.making(asked)}</p>}
+      {state === 'failed' && <Refused error={run.error} />}
+      {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
+      <Gallery made={made} waiting={state === 'running' ? asked : 0} onUse={onUse} />
+      {state === 'done' && (
+        <>
+          {made.length < asked && <p className="text-table text-warn">{words.fewer(asked, made.length)}</p>}
+          <ChargeLine charge={run.charge} />
+          <p className="text-caption text-muted">{words.kept}</p>
+        </>
+      )}
+    </div>
+  );
+}

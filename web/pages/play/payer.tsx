@@ -1,0 +1,146 @@
+import { type ReactNode, useMemo } from 'react';
+import type { KeyView, ModelKindName, ModelRow, ModelsView, Page as PageOf } from '../../../src/console/contract.ts';
+import { useData } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { ButtonLink } from '../../components/button.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { Field, Select } from '../../components/field.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { modelPath } from '../model-parts.tsx';
+
+const asked = { model: '', key: '' };
+const keysMax = 100;
+
+/** Who pays, for which model: what every kind of trial begins with. */
+export interface Payer {
+  readonly keyId: string;
+  readonly model: ModelRow;
+  readonly models: readonly ModelRow[];
+  /** The two selects. */
+  readonly choices: ReactNode;
+}
+
+interface PaidProps {
+  readonly kind: ModelKindName;
+  readonly children: (payer: Payer) => ReactNode;
+}
+
+/** Waits for keys and models; says what is missing when there are none. */
+export function Paid({ kind, children }: PaidProps): ReactNode {
+  const words = useWords(playgroundWords);
+  const keys = useData<PageOf<KeyView>>('keys', { limit: keysMax });
+  return (
+    <Loaded query={keys}>
+      {({ items }) => {
+        const active = items.filter(({ state }) => state === 'active');
+        if (active.length > 0)
+          return (
+            <PaidBy keys={active} kind={kind}>
+              {children}
+            </PaidBy>
+          );
+        return (
+          <Panel>
+            <EmptyState text={words.noKey}>
+              <ButtonLink look="primary" icon="plus" to="/keys/new">
+                {words.createKey}
+              </ButtonLink>
+            </EmptyState>
+          </Panel>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const lastUsed = (keys: readonly KeyView[]): KeyView | undefined =>
+  keys.toSorted((a, b) => (b.last_used_at ?? '').localeCompare(a.last_used_at ?? ''))[0];
+
+function PaidBy({ keys, kind, children }: PaidProps & { readonly keys: readonly KeyView[] }): ReactNode {
+  const words = useWords(playgroundWords);
+  const [{ key: wanted }] = useSearchState(asked);
+  const key = keys.find(({ id }) => id === wanted) ?? lastUsed(keys);
+  const models = useData<ModelsView>('models', { group: key?.group });
+  return (
+    <Loaded query={models}>
+      {({ items }) => {
+        const some = items.filter((model) => model.kind === kind);
+        if (key !== undefined && some.length > 0)
+          return (
+            <Chosen paying={key} keys={keys} models={some}>
+              {children}
+            </Chosen>
+          );
+        return (
+          <Panel>
+            <EmptyState text={words.noModel}>
+              <div className="w-72 max-w-full text-left">{key !== undefined && <KeySelect keys={keys} chosen={key} />}</div>
+            </EmptyState>
+          </Panel>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface ChosenProps extends Pick<PaidProps, 'children'> {
+  readonly paying: KeyView;
+  readonly keys: readonly KeyView[];
+  readonly models: readonly ModelRow[];
+}
+
+function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
+  const words = useWords(playgroundWords);
+  const [{ model: wanted }, set] = useSearchState(asked);
+  const model = models.find(({ id }) => id === wanted) ?? models[0];
+  if (model === undefined) return null;
+  const choices = (
+    <>
+      <Field label={words.model} help={<PathLink path={modelPath(model.id, paying.group)}>{words.aboutModel}</PathLink>}>
+        {(tied) => (
+          <Select {...tied} value={model.id} onChange={(event) => set({ model: event.target.value }, { replace: true })}>
+            <ModelOptions models={models} />
+          </Select>
+        )}
+      </Field>
+      <KeySelect keys={keys} chosen={paying} />
+    </>
+  );
+  return children({ keyId: paying.id, model, models, choices });
+}
+
+function KeySelect({ keys, chosen }: { readonly keys: readonly KeyView[]; readonly chosen: KeyView }): ReactNode {
+  const words = useWords(playgroundWords);
+  const [, set] = useSearchState(asked);
+  return (
+    <Field label={words.key}>
+      {(tied) => (
+        <Select {...tied} value={chosen.id} onChange={(event) => set({ key: event.target.value }, { replace: true })}>
+          {keys.map(({ id, name, group }) => (
+            <option key={id} value={id}>
+              {words.keyOption(name, group)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+/** By vendor. */
+export function ModelOptions({ models }: { readonly models: readonly ModelRow[] }): ReactNode {
+  const vendors = useMemo(() => [...new Set(models.map(({ vendor }) => vendor))].toSorted(), [models]);
+  return vendors.map((vendor) => (
+    <optgroup key={vendor} label={vendor}>
+      {models
+        .filter((model) => model.vendor === vendor)
+        .map(({ id }) => (
+          <option key={id}>{id}</option>
+        ))}
+    </optgroup>
+  ));
+}

@@ -1,0 +1,65 @@
+import { type ReactNode, useRef, useState } from 'react';
+import { Button, IconButton } from '../../components/button.tsx';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { filesOf, pictureLimit, takePictures } from './pictures.ts';
+import type { Picture } from './turns.ts';
+
+interface PicturePickerProps {
+  readonly label: string;
+  readonly choose: string;
+  readonly picture: Picture | undefined;
+  readonly onChange: (picture: Picture | undefined) => void;
+}
+
+/** One picture, by file, drop or paste. */
+export function PicturePicker({ label, choose, picture, onChange }: PicturePickerProps): ReactNode {
+  const { chat } = useWords(playgroundWords);
+  const input = useRef<HTMLInputElement>(null);
+  const [unfit, setUnfit] = useState<string>();
+  const take = async (files: readonly File[]) => {
+    const taken = await takePictures(files.slice(0, 1));
+    const [bad] = taken.unfit;
+    setUnfit(bad && (bad.kind === 'tooLarge' ? chat.tooLarge(bad.name, pictureLimit) : chat.notPicture(bad.name)));
+    if (taken.pictures[0]) onChange(taken.pictures[0]);
+  };
+  return (
+    <div
+      role="group"
+      aria-label={label}
+      className="flex flex-col gap-1"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void take(filesOf(event.dataTransfer));
+      }}
+      onPaste={(event) => void take(filesOf(event.clipboardData))}
+    >
+      <span className="text-table font-medium">{label}</span>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        hidden
+        onChange={({ target }) => {
+          void take([...(target.files ?? [])]);
+          target.value = '';
+        }}
+      />
+      <div className="flex flex-wrap items-center gap-2">
+        {picture !== undefined && (
+          <img src={picture.url} alt={picture.name} className="size-12 rounded-control border border-line object-cover" />
+        )}
+        <Button icon="plus" onClick={() => input.current?.click()}>
+          {choose}
+        </Button>
+        {picture !== undefined && <IconButton icon="close" label={chat.remove(picture.name)} onClick={() => onChange(undefined)} />}
+      </div>
+      {unfit !== undefined && (
+        <p role="alert" className="text-caption text-bad">
+          {unfit}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import type { Picture } from './turns.ts';
+
+/** Of one picture, before it becomes base64. */
+export const pictureBytesMax = 10 * 1024 * 1024;
+export const pictureLimit = '10 MB';
+
+/** A file as a data URL. */
+export function readPicture(file: Blob, name: string): Promise<Picture> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve({ name, type: file.type, url: typeof reader.result === 'string' ? reader.result : '' }));
+    reader.addEventListener('error', () => reject(new Error(`${name} cannot be read`)));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** What came by paste or drop. */
+export function filesOf(data: DataTransfer | null): readonly File[] {
+  return [...(data?.files ?? [])];
+}
+
+export type Unfit = { readonly kind: 'tooLarge' | 'notPicture'; readonly name: string };
+
+/** Pictures that can be sent, and those that cannot. */
+export async function takePictures(
+  files: readonly File[],
+): Promise<{ readonly pictures: readonly Picture[]; readonly unfit: readonly Unfit[] }> {
+  const unfit: Unfit[] = [];
+  const fit = files.filter((file) => {
+    const kind = file.type.startsWith('image/') ? (file.size > pictureBytesMax ? 'tooLarge' : undefined) : 'notPicture';
+    if (kind !== undefined) unfit.push({ kind, name: file.name });
+    return kind === undefined;
+  });
+  return { pictures: await Promise.all(fit.map((file) => readPicture(file, file.name || 'picture.png'))), unfit };
+}
+
+/** The sides of a picture, in its own pixels. */
+export async function sidesOf(url: string): Promise<{ readonly width: number; readonly height: number }> {
+  const image = new Image();
+  image.src = url;
+  await image.decode();
+  return { width: image.naturalWidth, height: image.naturalHeight };
+}

@@ -1,0 +1,186 @@
+import { type ReactNode, useCallback, useState } from 'react';
+import type { ModelDetail, UnitPrice } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { queryClient, useData, useSession } from '../../api/data.ts';
+import { useEvent } from '../../api/events.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { Button } from '../../components/button.tsx';
+import { Field, Select, Textarea } from '../../components/field.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { formatYuan } from '../../format/money.ts';
+import { videoCost } from '../../format/price.ts';
+import { videoSample } from '../../samples/video.ts';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { modelAddress } from '../model-parts.tsx';
+import { TaskMoney, TaskProgress, isRunning, useTask } from '../task-parts.tsx';
+import { Refused } from './charge.tsx';
+import { printable } from './code-body.ts';
+import { Bench } from './layout.tsx';
+import type { Payer } from './payer.tsx';
+import { PicturePicker } from './picture-picker.tsx';
+import { RadioCards } from './radio-cards.tsx';
+import type { Picture } from './turns.ts';
+
+/** Lengths of models of which the catalogue names none. */
+const usualDurations = [5, 10, 15, 20] as const;
+/** The task that was begun here is in the address: a reload finds it again. */
+const asked = { task: '' };
+
+export function Videos(payer: Payer): ReactNode {
+  const detail = useData<ModelDetail>(modelAddress(payer.model.id));
+  return <Loaded query={detail}>{(model) => <Studio key={model.id} {...payer} detail={model} />}</Loaded>;
+}
+
+function Studio({ keyId, model, choices, detail }: Payer & { readonly detail: ModelDetail }): ReactNode {
+  const { video: words } = useWords(playgroundWords);
+  const { base_url: baseUrl } = useSession();
+  const durations = detail.durations ?? usualDurations;
+  const [{ task }] = useSearchState(asked);
+  const [seconds, setSeconds] = useState(durations.includes(5) ? 5 : (durations[0] ?? 5));
+  const [resolution, setResolution] = useState('');
+  const [prompt, setPrompt] = useState('');
+  const [start, setStart] = useState<Picture>();
+  const priceOf = (length: number) => videoCost(model.prices, length, resolution || undefined);
+  const takesPicture = detail.modalities?.in.includes('image') ?? false;
+  const body = {
+    model: model.id,
+    prompt: prompt || words.promptPlaceholder,
+    duration: seconds,
+    ...(resolution !== '' && { resolution }),
+    ...(start && takesPicture && { image: start.url }),
+    async: true,
+  };
+  return (
+    <Bench
+      sample={videoSample(baseUrl, printable(body, start ? [start] : []))}
+      settings={
+        <>
+          {choices}
+          <RadioCards
+            label={words.duration}
+            value={String(seconds)}
+            onChange={(value) => setSeconds(Number(value))}
+            options={durations.map((length) => ({
+              value: String(length),
+              text: words.seconds(String(length)),
+              detail: priced(priceOf(length)),
+            }))}
+          />
+          <Resolutions prices={model.prices} value={resolution} onChange={setResolution} />
+          {takesPicture && <PicturePicker label={words.start} choose={words.choose} picture={start} onChange={setStart} />}
+        </>
+      }
+      work={
+        <div className="flex flex-col gap-4">
+          <Panel>
+            <Order keyId={keyId} body={body} prompt={prompt} onPrompt={setPrompt} cost={priceOf(seconds)} />
+          </Panel>
+          <Panel>{task === '' ? <p className="py-10 text-center text-muted">{words.empty}</p> : <Result key={task} id={task} />}</Panel>
+        </div>
+      }
+    />
+  );
+}
+
+interface OrderProps {
+  readonly keyId: string;
+  readonly body: { readonly duration: number };
+  readonly prompt: string;
+  readonly onPrompt: (prompt: string) => void;
+  readonly cost: bigint | undefined;
+}
+
+/** What the video should show, and the button that sets the money aside. */
+function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
+  const { video: words, ...shared } = useWords(playgroundWords);
+  const [, setAsked] = useSearchState(asked);
+  const [tried, setTried] = useState(false);
+  const [state, setState] = useState<{ readonly busy: boolean; readonly error?: unknown }>({ busy: false });
+  const submit = async () => {
+    setTried(true);
+    if (prompt.trim() === '' || state.busy) return;
+    setState({ busy: true });
+    try {
+      const headers = { 'x-paying-key': keyId };
+      const { id } = await send<{ id: string }>('POST', 'play/videos', { body, headers, idempotencyKey: newIdempotencyKey() });
+      void queryClient.invalidateQueries({ queryKey: ['session'] });
+      setAsked({ task: id }, { replace: true });
+      setState({ busy: false });
+    } catch (error) {
+      setState({ busy: false, error });
+    }
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      <Field label={words.prompt} error={tried && prompt.trim() === '' ? words.needPrompt : undefined}>
+        {(tied) => (
+          <Textarea {...tied} placeholder={words.promptPlaceholder} value={prompt} onChange={(event) => onPrompt(event.target.value)} />
+        )}
+      </Field>
+      {state.error !== undefined && <Refused error={state.error} />}
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <span className="text-caption text-muted">
+          {cost === undefined ? shared.byTokens : words.price(String(body.duration), formatYuan(cost, 'spend'))}
+        </span>
+        <Button look="primary" icon="play" busy={state.busy} onClick={() => void submit()}>
+          {words.submit}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const priced = (cost: bigint | undefined): string | undefined => (cost === undefined ? undefined : formatYuan(cost, 'spend'));
+
+interface ResolutionsProps {
+  readonly prices: readonly UnitPrice[];
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** Those that have a price of their own. */
+function Resolutions({ prices, value, onChange }: ResolutionsProps): ReactNode {
+  const { video: words } = useWords(playgroundWords);
+  const named = prices.flatMap(({ variant = '' }) => /^(\d{3,4}p|[248]k)(?:\/|$)/.exec(variant)?.[1] ?? []);
+  const all = [...new Set(named)];
+  if (all.length === 0) return null;
+  return (
+    <Field label={words.resolution}>
+      {(tied) => (
+        <Select {...tied} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">{words.usual}</option>
+          {all.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function Result({ id }: { readonly id: string }): ReactNode {
+  const { video: words } = useWords(playgroundWords);
+  const task = useTask(id);
+  const { refetch } = task;
+  useEvent(
+    'task',
+    useCallback((changed: { readonly id: string }) => void (changed.id === id && refetch()), [id, refetch]),
+  );
+  return (
+    <Loaded query={task}>
+      {(detail) => (
+        <div className="flex flex-col gap-3">
+          {isRunning(detail) && <p className="text-table">{words.submitted(formatYuan(detail.held, 'row'))}</p>}
+          <TaskProgress task={detail} />
+          <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-table">
+            {!isRunning(detail) && <TaskMoney task={detail} />}
+            <PathLink path={`/tasks/${id}`}>{words.all}</PathLink>
+          </p>
+        </div>
+      )}
+    </Loaded>
+  );
+}

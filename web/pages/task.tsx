@@ -1,9 +1,0 @@
-import type { ReactNode } from 'react';
-import { Page } from '../components/page.tsx';
-import { sharedWords } from '../words/families.ts';
-import { useWords } from '../words/family.ts';
-
-export function TaskPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.tasks}>{null}</Page>;
-}

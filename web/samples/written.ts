@@ -1,0 +1,114 @@
+/** What a request says, as JSON has it. */
+export type Value = null | boolean | number | string | FileData | readonly Value[] | { readonly [name: string]: Value | undefined };
+
+/** A picture of the reader's disk: code reads the file instead of holding its bytes. */
+export class FileData {
+  readonly name: string;
+  readonly type: string;
+
+  constructor(name: string, type: string) {
+    this.name = name;
+    this.type = type;
+  }
+}
+
+/** How a language writes values: its words, and a file as a data URL. */
+export interface Tongue {
+  readonly none: string;
+  readonly yes: string;
+  readonly no: string;
+  readonly text: (text: string) => string;
+  readonly member: (name: string) => string;
+  readonly file: (file: FileData) => string;
+}
+
+const lineMax = 88;
+
+/** The value in that language, on one line where it is short, else a member a line. */
+export function written(value: Value, tongue: Tongue, indent = ''): string {
+  if (value === null) return tongue.none;
+  if (typeof value === 'boolean') return value ? tongue.yes : tongue.no;
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') return tongue.text(value);
+  if (value instanceof FileData) return tongue.file(value);
+  const inner = `${indent}  `;
+  const [open, close, parts] = isList(value)
+    ? (['[', ']', value.map((each) => written(each, tongue, inner))] as const)
+    : (['{', '}', membersOf(value).map(([name, each]) => `${tongue.member(name)}: ${written(each, tongue, inner)}`)] as const);
+  if (parts.length === 0) return open + close;
+  const gap = open === '{' ? ' ' : '';
+  const short = `${open}${gap}${parts.join(', ')}${gap}${close}`;
+  if (indent.length + short.length <= lineMax && !short.includes('\n')) return short;
+  return `${open}\n${parts.map((part) => `${inner}${part},`).join('\n')}\n${indent}${close}`;
+}
+
+/** `name=value` of a call, a line each. */
+export function membersOf(value: { readonly [name: string]: Value | undefined }): (readonly [string, Value])[] {
+  return Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, each] as const]));
+}
+
+function isList(value: readonly Value[] | { readonly [name: string]: Value | undefined }): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+/** A JSON string is a Python string and a TypeScript string; what only JSON takes unescaped in it is escaped. */
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(/[\u007f\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+export const python: Tongue = {
+  none: 'None',
+  yes: 'True',
+  no: 'False',
+  text: (text) => quoted(text.replace(/\p{Surrogate}/gu, '\ufffd')), // a half of a pair is no text that Python can send
+  member: quoted,
+  file: ({ name, type }) => `data_url(${quoted(name)}, ${quoted(type)})`,
+};
+
+export const typescript: Tongue = {
+  none: 'null',
+  yes: 'true',
+  no: 'false',
+  text: quoted,
+  member: (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)),
+  file: ({ name, type }) => `dataUrl(${quoted(name)}, ${quoted(type)})`,
+};
+
+/** Of JSON within a here document of the shell, which puts files in their places. */
+const document: Tongue = {
+  none: 'null',
+  yes: 'true',
+  no: 'false',
+  text: (text) => shielded(quoted(text)),
+  member: (name) => shielded(quoted(name)),
+  file: ({ name, type }) => `"data:${type};base64,$(base64 < ${shellQuoted(name)} | tr -d '\\n')"`,
+};
+
+const json: Tongue = { ...document, text: quoted, member: quoted };
+
+/** What a here document would take for its own. */
+const shielded = (text: string): string => text.replace(/[\\$`]/g, '\\$&');
+
+export const shellQuoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+
+/** A call of curl that posts JSON; files go by standard input, since arguments have a limit. `options`: in front of the address. */
+export function curlJson(address: string, body: Value, options = ''): string {
+  const head = [
+    `curl ${options}${address} \\`,
+    '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',
+    '  -H "Content-Type: application/json" \\',
+  ];
+  if (holdsFile(body)) return [...head, '  -d @- <<JSON', jsonOf(body, document), 'JSON'].join('\n');
+  return [...head, `  -d ${singleQuoted(jsonOf(body, json))}`].join('\n');
+}
+
+const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** JSON takes no comma behind the last member. */
+const jsonOf = (body: Value, tongue: Tongue): string => written(body, tongue).replace(/,(?=\n\s*[}\]])/g, '');
+
+export function holdsFile(value: Value | undefined): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return value instanceof FileData || Object.values(value).some(holdsFile);
+}
+
+export { quoted };
