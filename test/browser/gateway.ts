@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { simConfig } from '../../sim/catalog.ts';
-import { startSim } from '../../sim/index.ts';
+import { type Sim, startSim } from '../../sim/index.ts';
+import { signinVariables } from '../../sim/signin/apps.ts';
 import { setUserRole } from '../../src/accounts/users.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { credit } from '../../src/ledger/ledger.ts';
 import { type Gateway, type GatewayOptions, openGateway } from '../../src/main.ts';
 import { enrol } from '../../src/signin/enrol.ts';
+import { signinSettings } from '../../src/signin/settings.ts';
 import { type Browser, signedInAs } from '../support/console.ts';
 import { quietOptions } from '../support/running.ts';
 import { builtConsole } from './chromium.ts';
@@ -17,15 +19,15 @@ import { builtConsole } from './chromium.ts';
 export interface LiveConsole {
   readonly url: string;
   readonly gateway: Gateway;
-  /** The simulator: vendors, wallets and sign-ins. */
-  readonly simulatorUrl: string;
+  /** Vendors, wallets and sign-ins; its `wallets` are the telephone that pays. */
+  readonly simulator: Sim;
   /** Another session of a user. */
   signIn(userId: string): Promise<Browser>;
   /** A new user with so many yuan, signed in; `cookie` goes into `openWindow`. */
   newUser(options?: { readonly yuan?: bigint; readonly role?: 'user' | 'operator'; readonly name?: string }): Promise<Browser>;
 }
 
-/** The real gateway with the built console, on a database of its own, with the simulator behind it. All of it ends with the test. */
+/** The real gateway with the built console, on a database of its own, with all of the simulator behind it. All of it ends with the test. */
 export async function startLiveConsole(more: (simulatorUrl: string) => Partial<GatewayOptions> = () => ({})): Promise<LiveConsole> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-browser-'));
   const simulator = await startSim({ host: '127.0.0.1', port: 0 });
@@ -34,7 +36,10 @@ export async function startLiveConsole(more: (simulatorUrl: string) => Partial<G
     configuration: simConfig(simulator.url),
     media: join(folder, 'media'),
   });
-  const gateway = await openGateway({ ...options, consoleFolder: builtConsole(), ...more(simulator.url) });
+  const signin = signinSettings(undefined, signinVariables(simulator.url));
+  if (typeof signin === 'string') throw new Error(signin);
+  const payments = simulator.wallets.settings;
+  const gateway = await openGateway({ ...options, signin, payments, consoleFolder: builtConsole(), ...more(simulator.url) });
   onTestFinished(async () => {
     await gateway.close();
     await simulator.close();
@@ -43,7 +48,7 @@ export async function startLiveConsole(more: (simulatorUrl: string) => Partial<G
   return {
     url: gateway.url,
     gateway,
-    simulatorUrl: simulator.url,
+    simulator,
     signIn: (userId) => signedInAs(gateway.url, gateway.database, userId),
     async newUser({ yuan = 0n, role = 'user', name = '林小满' } = {}) {
       const { database } = gateway;
