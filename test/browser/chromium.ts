@@ -75,7 +75,7 @@ export async function openWindow(url: string, cookie: string | undefined, look: 
 }
 
 /** A no of the server is shown by the page; that the browser lists it as well is no complaint. */
-const expected = /the server responded with a status of (?:4\d\d|503)/;
+const expected = /the server responded with a status of (?:4\d\d|503)|ERR_INTERNET_DISCONNECTED/;
 
 async function goTo(page: Page, address: string): Promise<void> {
   await page.goto(address);

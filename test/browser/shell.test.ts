@@ -147,3 +147,34 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     await page.getByRole('dialog', { name: 'Copy your key now' }).waitFor();
   }, 60_000);
 });
+
+describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
+  test('a part that cannot be loaded says so in its place, with its request id, and can be asked for again', async () => {
+    const live = await startLiveConsole();
+    const { cookie } = await live.newUser();
+    const { page, go } = await openWindow(live.url, cookie);
+    const error = { message: '', type: 'server_error', param: null, code: 'unavailable', request_id: 'req_of_the_test' };
+    await page.route('**/console/api/keys', (route) => route.fulfill({ status: 503, json: { error } }));
+    await go('/keys');
+    const panel = page.getByRole('alert');
+    await panel.waitFor();
+    expect(await panel.innerText()).toContain('The database does not answer.');
+    await panel.getByRole('button', { name: /Request id req_of_the_test/ }).waitFor();
+    await expectAccessible(page, 'an error in its panel');
+    await page.unroute('**/console/api/keys');
+    await panel.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('Create a key to make your first call.').waitFor();
+  }, 60_000);
+
+  test('without a network what is there stays, and a bar says that it may be old', async () => {
+    const live = await startLiveConsole();
+    const { cookie } = await live.newUser({ yuan: 3n });
+    const { page, context, go } = await openWindow(live.url, cookie);
+    await go('/');
+    await context.setOffline(true);
+    await page.getByText('You are offline.').waitFor();
+    expect(await page.getByRole('main').innerText()).toContain('¥3.00');
+    await context.setOffline(false);
+    await page.getByText('You are offline.').waitFor({ state: 'detached' });
+  }, 60_000);
+});
