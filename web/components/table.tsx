@@ -92,7 +92,7 @@ function WideTable<Row>({ label, rows, rowKey, columns, path, onOpen, selected }
                     <td key={id} className={look}>
                       {cell(row)}
                     </td>
-                  ); // prettier-ignore
+                  );
                 return (
                   <th key={id} scope="row" className={look}>
                     <RowLink path={path?.(row)} onOpen={onOpen && (() => onOpen(row))}>

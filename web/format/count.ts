@@ -17,7 +17,7 @@ export function formatCompact(count: number, language: Language): string {
           [1e9, ' B'],
           [1e6, ' M'],
           [1e3, ' k'],
-        ]; // prettier-ignore
+        ];
   const step = steps.find(([size]) => Math.abs(count) >= size);
   return step === undefined ? formatCount(count) : `${short(count / step[0])}${step[1]}`;
 }

@@ -125,7 +125,7 @@ function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
       <span key="" className="font-mono text-caption">
         {shownKey(detail)}
       </span>,
-    ], // prettier-ignore
+    ],
     [columns.group, detail.group],
     [columns.spent, <SpentOfLimit key="" {...detail} />],
     [columns.month, <Money key="" amount={detail.spent_this_month} as="spend" />],
