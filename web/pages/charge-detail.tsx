@@ -145,7 +145,7 @@ function Facts({ detail }: { readonly detail: ChargeDetail }): ReactNode {
       ? []
       : [[words.upstream, <CopyText key="" text={attempts.upstream_id} label={words.upstream} />] as const]),
     [words.id, <CopyText key="" text={detail.id} label={words.id} />],
-  ]; // prettier-ignore
+  ];
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 border-t border-line pt-3 text-table figures">
       {facts.map(([name, value]) => (
