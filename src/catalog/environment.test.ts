@@ -66,7 +66,10 @@ describe('environmentConfiguration', () => {
   it('makes no channel that would have nothing to sell, and says so', async () => {
     expect(await configure({ OWN_KEY: 'x', OWN_URL: 'http://own.test' })).toMatchObject({
       channels: [],
-      warnings: ['the bundled list has no models of own: name them in a configuration file'],
+      warnings: [
+        'the bundled list has no models of own: name them in a configuration file',
+        'nothing can be asked for: there are no models and no channels',
+      ],
     });
   });
 

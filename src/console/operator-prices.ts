@@ -28,7 +28,7 @@ const one = 1_000_000n;
 const change = z.strictObject({ model: z.string(), price: z.unknown(), reason: z.string().optional() });
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 const published = z.strictObject({
-  changes: z.array(change).min(1, 'empty').max(2_000, 'too_many'),
+  changes: z.array(change).min(1, 'empty').max(100, 'too_many'),
   reason,
   effective_at: time.optional(),
 });
