@@ -95,9 +95,6 @@ function Credited({ order, arrived }: OrderStateProps): ReactNode {
         <ButtonLink icon="statement" to="/statement">
           {words.statement}
         </ButtonLink>
-        <ButtonLink icon="topUp" to="/top-up">
-          {words.more}
-        </ButtonLink>
       </div>
     </>
   );

@@ -23,12 +23,12 @@ export function Unfold({ isOpen, label, onToggle, children }: UnfoldProps): Reac
       type="button"
       data-row-link
       aria-expanded={isOpen}
-      data-tip={label}
       onClick={onToggle}
       className="flex min-h-6 max-w-full items-center gap-1 rounded-badge text-left touch:min-h-11"
     >
       <Icon name={isOpen ? 'down' : 'right'} className="text-muted" />
       <span className="min-w-0">{children}</span>
+      <span className="sr-only">{label}</span>
     </button>
   );
 }

@@ -61,7 +61,5 @@ export default {
     album: 'On this phone: take a screenshot and scan it from the album in WeChat.',
     createKey: 'Create key',
     statement: 'See the statement',
-    more: 'Top up again',
-    gone: 'This order has no code to show.',
   },
 };

@@ -63,7 +63,5 @@ export default {
     album: '如果就在这部手机上付款：请截图，然后在微信里从相册扫码。',
     createKey: '创建密钥',
     statement: '查看账单',
-    more: '再充一笔',
-    gone: '这笔订单没有付款码。',
   },
 } satisfies typeof en;
