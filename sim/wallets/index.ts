@@ -7,8 +7,6 @@ import { send, spoil, type WalletCall, type WalletReply } from './reply.ts';
 import { Counter, type Trade } from './trade.ts';
 import { WechatSide } from './wechat.ts';
 
-export type { WalletTrouble } from './trade.ts';
-
 /** Notifications that are refused are sent again, as the wallets do, but soon. */
 const retryMs = [300, 1_000, 3_000, 10_000, 30_000];
 const tellMs = 5_000;

@@ -1,0 +1,67 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSim } from '../../sim/index.ts';
+import { systemClock } from '../base/clock.ts';
+import { nanoPerYuan } from '../base/money.ts';
+import { openWallets, paymentSettings, wrongPayments } from './settings.ts';
+
+const order = {
+  id: 'ord_1234567890',
+  amount: nanoPerYuan,
+  method: 'qr',
+  subject: 'Top-up',
+  notifyUrl: 'https://ai.example.com/pay/wechat_pay/notify',
+  returnUrl: 'https://ai.example.com/top-up/ord_1234567890',
+} as const;
+
+test('without its public key, WeChat Pay is believed by certificates that only our APIv3 key opens', async () => {
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  const { public_key: _, public_key_id: __, ...written } = sim.wallets.settings.wechat_pay;
+  const make = (settings: Readonly<Record<string, string>>) =>
+    openWallets({ wechat_pay: settings }, systemClock, new AbortController().signal)
+      .get('wechat_pay')
+      ?.make({ ...order, expiresAt: systemClock.now() + 600_000 });
+  expect(await make(written)).toMatchObject({ kind: 'made', code: expect.stringMatching(/^weixin:/) });
+  expect(await make({ ...written, api_v3_key: 'f'.repeat(32) })).toMatchObject({ kind: 'fault', sure: false });
+  expect(await make({ ...sim.wallets.settings.wechat_pay, serial: '00' })).toMatchObject({
+    kind: 'fault',
+    sure: true,
+    why: expect.stringContaining('SIGN_ERROR'),
+  });
+});
+
+test('what is missing or wrong is named by member and variable, and no secret is told', async () => {
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  const { wechat_pay: good, alipay } = sim.wallets.settings;
+  const { serial: _, ...rest } = good;
+  expect(wrongPayments({ wechat_pay: good, alipay })).toBeUndefined();
+  expect(wrongPayments({ wechat_pay: rest })).toBe('payments.wechat_pay.serial (WECHAT_PAY_SERIAL) is missing');
+  expect(wrongPayments({ wechat_pay: { ...good, api_v3_key: 'short-secret' } })).toBe(
+    'payments.wechat_pay.api_v3_key (WECHAT_PAY_API_V3_KEY) has 32 characters',
+  );
+  const broken = wrongPayments({ alipay: { ...alipay, private_key: 'my-secret' } });
+  expect(broken).toBe('payments.alipay.private_key (ALIPAY_PRIVATE_KEY) is an RSA key, in PEM or base64');
+});
+
+test('the environment fills in what the file does not say; a key may be a file', async () => {
+  const sim = await startSim();
+  const file = join(tmpdir(), `alipay-${systemClock.now()}.pem`);
+  onTestFinished(() => sim.close());
+  const { alipay } = sim.wallets.settings;
+  await writeFile(file, alipay['private_key'] ?? '');
+  const env = {
+    ALIPAY_SELLER_ID: alipay['seller_id'],
+    ALIPAY_PRIVATE_KEY_FILE: file,
+    ALIPAY_PUBLIC_KEY: alipay['public_key'],
+    ALIPAY_APP_ID: 'other',
+  };
+  const settings = paymentSettings({ alipay: { app_id: alipay['app_id'] } }, env);
+  expect(settings.alipay).toMatchObject({ app_id: alipay['app_id'], seller_id: alipay['seller_id'] });
+  expect(settings.wechat_pay).toBeUndefined();
+  expect(wrongPayments(settings)).toBeUndefined();
+  expect(openWallets(paymentSettings({}, {}), systemClock, new AbortController().signal).size).toBe(0);
+});
