@@ -41,7 +41,7 @@ export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
       : [
           { model, talk: left },
           { model: second, talk: right },
-        ]; // prettier-ignore
+        ];
   const ask = (pane: ModelRow) => ({ keyId, model: pane.id, settings: settings ?? noSettings });
   const running = panes.some(({ talk }) => talk.running);
 

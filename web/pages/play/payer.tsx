@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from 'react';
 import type { KeyView, ModelKindName, ModelRow, ModelsView, Page as PageOf } from '../../../src/console/contract.ts';
 import { useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { ButtonLink } from '../../components/button.tsx';
+import { ButtonLink, linkLook } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Field, Select } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -100,7 +100,7 @@ function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
   if (model === undefined) return null;
   const choices = (
     <>
-      <Field label={words.model} help={<PathLink path={modelPath(model.id, paying.group)}>{words.aboutModel}</PathLink>}>
+      <Field label={words.model} help={<AboutModel path={modelPath(model.id, paying.group)} />}>
         {(tied) => (
           <Select {...tied} value={model.id} onChange={(event) => set({ model: event.target.value }, { replace: true })}>
             <ModelOptions models={models} />
@@ -111,6 +111,15 @@ function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
     </>
   );
   return children({ keyId: paying.id, model, models, choices });
+}
+
+function AboutModel({ path }: { readonly path: string }): ReactNode {
+  const words = useWords(playgroundWords);
+  return (
+    <PathLink path={path} className={`${linkLook} inline-flex min-h-6 items-center`}>
+      {words.aboutModel}
+    </PathLink>
+  );
 }
 
 function KeySelect({ keys, chosen }: { readonly keys: readonly KeyView[]; readonly chosen: KeyView }): ReactNode {
