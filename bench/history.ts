@@ -2,6 +2,7 @@ import { createKey } from '../src/accounts/keys.ts';
 import { createUser } from '../src/accounts/users.ts';
 import { createAccount } from '../src/ledger/scripts/account.ts';
 import type { Database } from '../src/storage/database.ts';
+import { patiently } from '../src/storage/patient.ts';
 import { recordColumns } from '../src/usage/record.ts';
 
 /** A past for the console: many users' charges over two months, as the till would have written them. The first user has three of ten. */
@@ -35,6 +36,7 @@ export async function makeHistory(database: Database, to: number, records: numbe
   for (let first = Number(counted?.['n']); first < records; first += chunk) {
     const last = Math.min(first + chunk, records);
     await database.transact(function* () {
+      yield* patiently(database);
       yield { sql: recordsText(database, spread, first, last, whole), params: [] };
       yield {
         sql: `INSERT INTO transfer (id, debit, credit, amount, code, at) SELECT id, account, 'revenue', cost-shortfall, capability, finished_at
@@ -136,6 +138,7 @@ function recordsText(database: Database, spread: Spread, first: number, last: nu
 async function fund(database: Database, { users, from }: History): Promise<void> {
   const left = 100_000_000_000n;
   await database.transact(function* () {
+    yield* patiently(database);
     for (const user of users) {
       const [sum] = yield { sql: 'SELECT COALESCE(SUM(cost-shortfall), 0) AS cost FROM usage WHERE account=$1', params: [user] };
       const [before] = yield {

@@ -1,5 +1,6 @@
 import type { Database, Script, Statement } from '../storage/database.ts';
 import { jsonRows } from '../storage/json-rows.ts';
+import { patiently } from '../storage/patient.ts';
 import { begunWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { firstByteClass } from './speeds.ts';
 
@@ -26,6 +27,7 @@ export function forgetHours(database: Database): Promise<void> {
 }
 
 function* rolling(database: Database, now: number): Script<number | undefined> {
+  yield* patiently(database);
   yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
   const until = yield* rolledUntil();
   const from = until === 0 ? yield* firstHour() : until;

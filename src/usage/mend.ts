@@ -1,4 +1,5 @@
 import type { Database, Row, Script } from '../storage/database.ts';
+import { patiently } from '../storage/patient.ts';
 import { begunWithin, chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { additions } from './hours.ts';
 
@@ -26,7 +27,7 @@ export async function mendHours(database: Database, account: string): Promise<nu
 /** The same for one hour of all accounts that have records in it; how many were wrong. */
 export async function lookAgain(database: Database, hour: number): Promise<number> {
   const span = { from: hour, to: hour + hourMs };
-  const wrong = await database.snapshot(() => differing(span));
+  const wrong = await database.snapshot(() => differing(database, span));
   for (const account of wrong) {
     await database.transact(() => mending(database, account, span));
     await database.transact(() => sumKeys(account));
@@ -34,7 +35,8 @@ export async function lookAgain(database: Database, hour: number): Promise<numbe
   return wrong.length;
 }
 
-function* differing(span: Span): Script<readonly string[]> {
+function* differing(database: Database, span: Span): Script<readonly string[]> {
+  yield* patiently(database);
   const places = new Places();
   const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
   const recorded = yield {
@@ -53,6 +55,7 @@ function* differing(span: Span): Script<readonly string[]> {
 const figureText = ({ requests = null, cost = null }: Row): string => `${requests} ${cost}`;
 
 function* mending(database: Database, account: string, span: Span): Script<number> {
+  yield* patiently(database);
   // Nobody rolls up meanwhile.
   yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
   const places = new Places();
