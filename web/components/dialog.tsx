@@ -62,6 +62,9 @@ function focusField(event: Event): void {
   (dialog.querySelector<HTMLElement>('input:not([type="hidden"]), select, textarea') ?? dialog).focus();
 }
 
+/** What arrows move in by themselves. */
+const ownArrows = 'input, select, textarea, [role="tab"], [role="region"]';
+
 interface DrawerProps {
   readonly open: boolean;
   readonly onClose: () => void;
@@ -84,8 +87,10 @@ export function Drawer({ open, onClose, title, children, footer, onPrevious, onN
         <Radix.Content
           aria-describedby={undefined}
           className="fixed inset-0 z-50 flex flex-col bg-surface shadow-overlay outline-none drawer-in md:left-auto md:w-[560px] md:border-l md:border-line"
+          onOpenAutoFocus={focusField}
           onKeyDown={(event) => {
-            if (event.target !== event.currentTarget || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+            if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
+            if (move[event.key] === undefined || (event.target instanceof Element && event.target.closest(ownArrows))) return;
             event.preventDefault();
             move[event.key]?.();
           }}
