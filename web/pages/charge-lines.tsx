@@ -54,7 +54,7 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
               {words.line}
             </th>
             {[words.quantity, words.price, words.exact, words.charged].map((word) => (
-              <th key={word} scope="col" className={clsx(head, 'text-right')}>
+              <th key={word} scope="col" className={clsx(head, 'text-right', word === words.charged && 'pr-6.5')}>
                 {word}
               </th>
             ))}
@@ -81,7 +81,7 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
         <tfoot className="border-t border-edge">
           {sumsOf(detail).map(([word, amount], index) => (
             <tr key={word} className={clsx(index === 0 && 'font-medium')}>
-              <th scope="row" colSpan={4} className={clsx(cell, 'text-right font-[inherit]')}>
+              <th scope="row" colSpan={4} className={clsx(cell, 'text-right', index > 0 && 'font-normal')}>
                 {words[word]}
               </th>
               <td className={clsx(cell, 'text-right whitespace-nowrap')}>

@@ -8,6 +8,7 @@ import { Panel } from '../components/page.tsx';
 import { axisYuan } from '../components/spend-chart.tsx';
 import { useZone } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
+import { shiftDay } from '../format/day.ts';
 import { formatYuan, parseYuan } from '../format/money.ts';
 import { formatTime } from '../format/time.ts';
 import { statementWords } from '../words/families.ts';
@@ -50,7 +51,7 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
         <tbody>
           {lines.map(({ name, note, amount, signed = false, strong = false }) => (
             <tr key={name} className={clsx(strong && 'border-t border-edge font-semibold')}>
-              <th scope="row" className="py-1.5 pr-2 text-left font-[inherit]">
+              <th scope="row" className={clsx('py-1.5 pr-2 text-left', !strong && 'font-normal')}>
                 {name} <span className="text-caption font-normal whitespace-nowrap text-muted figures">{note}</span>
               </th>
               <td className="py-1.5 text-right">
@@ -71,16 +72,17 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
   );
 }
 
-/** How the balance moved: a step where each row of the statement ends. */
+/** How the balance moved: what was left at the end of each day. */
 export function BalanceChart({ view }: { readonly view: StatementView }): ReactNode {
   const words = useWords(statementWords);
-  const { opening, closing, rows, from, to } = view;
-  const balances = [opening.balance, ...rows.map(({ balance }) => balance)];
+  const { opening, closing, from, to } = view;
+  const days = balancesByDay(view);
+  const balances = days.map(({ balance }) => balance);
   return (
     <Panel title={words.balance}>
       <Chart
         kind="steps"
-        labels={[from, ...rows.map(({ day }) => day)]}
+        labels={days.map(({ day }) => day)}
         labelHeader={words.columns.date}
         summary={words.balanceSummary(from, to, formatYuan(opening.balance, 'balance'), formatYuan(closing.balance, 'balance'))}
         series={[
@@ -95,4 +97,20 @@ export function BalanceChart({ view }: { readonly view: StatementView }): ReactN
       />
     </Panel>
   );
+}
+
+interface DayBalance {
+  readonly day: string;
+  readonly balance: string;
+}
+
+/** Days without a row end as the one before them did. */
+function balancesByDay({ opening, rows, from, to }: StatementView): readonly DayBalance[] {
+  const last = new Map(rows.map(({ day, balance }) => [day, balance]));
+  const days: DayBalance[] = [];
+  for (let day = from, balance = opening.balance; day <= to; day = shiftDay(day, 1)) {
+    balance = last.get(day) ?? balance;
+    days.push({ day, balance });
+  }
+  return days;
 }
