@@ -1,9 +1,9 @@
 import type { Fault } from '../base/fault.ts';
 import type { Refusal } from '../base/refusal.ts';
+import { decoded } from '../http/content-coding.ts';
+import type { ReplyHeaders } from '../http/reply-head.ts';
 import {
   type CallStage,
-  decoded,
-  type ReplyHeaders,
   type Upstream,
   type UpstreamAsk,
   UpstreamCall,
@@ -139,11 +139,9 @@ export class Attempt implements UpstreamListener {
   }
 }
 
-const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
-
 export function transportFault(error: Error): Fault {
   const code = 'code' in error ? String(error.code) : '';
-  return { kind: timeouts.has(code) ? 'timeout' : 'network', message: `${code} ${error.message}`.trim() };
+  return { kind: code === 'ETIMEDOUT' ? 'timeout' : 'network', message: `${code} ${error.message}`.trim() };
 }
 
 const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

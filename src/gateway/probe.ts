@@ -2,8 +2,11 @@ import { lookup } from 'node:dns/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Channel } from '../catalog/snapshot.ts';
+import type { Connection } from '../http/connection.ts';
+import { decoded } from '../http/content-coding.ts';
 import { postControl } from '../http/control.ts';
-import { decoded, type ReplyHeaders, UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../http/upstream.ts';
+import type { ReplyHeaders } from '../http/reply-head.ts';
+import { UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../http/upstream.ts';
 import { type Answer, type Call, type Inquiry, type Proof, type Vendor } from '../providers/adapter.ts';
 import { Lanes, type Lane } from './lanes.ts';
 
@@ -150,9 +153,9 @@ class ProbeCall extends UpstreamCall {
     this.#connected = () => stage('connect');
   }
 
-  override onConnect(abort: (error?: Error) => void): void {
+  override sent(connection: Connection): void {
     this.#connected();
-    super.onConnect(abort);
+    super.sent(connection);
   }
 }
 

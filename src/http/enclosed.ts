@@ -10,17 +10,10 @@ export interface Enclosed {
 /** Three bytes are four characters: a piece that ends between has none to spare. */
 const base64PieceBytes = 48 * 1024;
 
-/** The headers and the body of a request whose files are read while they are sent. */
-export function followed(
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-  rest: readonly (Buffer | Enclosed)[],
-): { readonly headers: Readonly<Record<string, string>>; readonly body: Readable } {
+/** The body of a request whose files are read while they are sent, and its bytes. */
+export function followed(body: Buffer, rest: readonly (Buffer | Enclosed)[]): { readonly body: Readable; readonly length: number } {
   const length = rest.reduce((sum, part) => sum + lengthOf(part), body.length);
-  return {
-    headers: { ...headers, 'content-length': String(length) },
-    body: Readable.from(bytesOf([body, ...rest]), { objectMode: false }),
-  };
+  return { body: Readable.from(bytesOf([body, ...rest]), { objectMode: false }), length };
 }
 
 function lengthOf(part: Buffer | Enclosed): number {

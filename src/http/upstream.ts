@@ -1,6 +1,7 @@
-import { gunzipSync, inflateSync, brotliDecompressSync } from 'node:zlib';
-import { type Dispatcher, Pool } from 'undici';
+import { type Carried, Connection, type ConnectionOwner, type Outgoing, type Place } from './connection.ts';
 import { type Enclosed, followed } from './enclosed.ts';
+import type { ReplyHead, ReplyHeaders } from './reply-head.ts';
+import { requestHead } from './request-head.ts';
 
 /** How far a call had come when it failed. */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
@@ -30,114 +31,109 @@ export interface UpstreamAsk {
   readonly rest?: readonly (Buffer | Enclosed)[] | undefined;
 }
 
-/** Reply headers as they came; turned into names only when somebody asks. */
-export class ReplyHeaders {
-  readonly #raw: readonly Buffer[];
-
-  constructor(raw: readonly Buffer[]) {
-    this.#raw = raw;
-  }
-
-  get(name: string): string | undefined {
-    for (let i = 0; i + 1 < this.#raw.length; i += 2) {
-      const key = this.#raw[i];
-      if (key !== undefined && key.length === name.length && key.toString('latin1').toLowerCase() === name)
-        return this.#raw[i + 1]?.toString('latin1');
-    }
-    return undefined;
-  }
-
-  toObject(): Record<string, string> {
-    const all: Record<string, string> = {};
-    for (let i = 0; i + 1 < this.#raw.length; i += 2) all[String(this.#raw[i]).toLowerCase()] = String(this.#raw[i + 1]);
-    return all;
-  }
-}
-
-/**
- * One call to a vendor: undici's handler itself, so that nothing is wrapped or copied per piece. The request-side callbacks are
- * undici 7's own (onConnect … onComplete); its newer names are translated into these with a parse of all headers per reply.
- */
-export class UpstreamCall implements Dispatcher.DispatchHandler {
+/** One call to a vendor: what its connection tells, until the caller ends it. */
+export class UpstreamCall implements Carried {
   stage: CallStage = 'connecting';
   readonly #listener: UpstreamListener;
-  #abort: ((error?: Error) => void) | undefined;
-  #resume: (() => void) | undefined;
+  #connection: Connection | undefined;
   #over = false;
 
   constructor(listener: UpstreamListener) {
     this.#listener = listener;
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    if (this.#over) {
-      abort();
-      return;
-    }
-    this.#abort = abort;
+  /** The caller has ended it, or it has ended. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  sent(connection: Connection): void {
+    this.#connection = connection;
     this.stage = 'waiting';
   }
 
-  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
-    if (status < 200) return true;
-    this.#resume = resume;
+  head({ status, headers }: ReplyHead): void {
     this.stage = 'streaming';
-    this.#listener.head(status, new ReplyHeaders(headers));
-    return true;
+    this.#listener.head(status, headers);
   }
 
-  onData(piece: Buffer): boolean {
-    return this.#over ? true : this.#listener.data(piece);
+  data(piece: Buffer): boolean {
+    return this.#listener.data(piece);
   }
 
-  onComplete(): void {
+  end(): void {
     if (this.#over) return;
     this.#over = true;
     this.#listener.end();
   }
 
-  onError(error: Error): void {
+  failed(error: Error): void {
     if (this.#over) return;
     this.#over = true;
     this.#listener.failed(this.stage, error);
   }
 
   resume(): void {
-    this.#resume?.();
+    if (!this.#over) this.#connection?.resume();
   }
 
   /** Ends the call; the listener hears nothing more. */
   abort(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#abort?.(new Error('aborted by the gateway'));
+    this.#connection?.close();
   }
 }
 
 export interface UpstreamLimits {
-  /** Open connections to one channel at most; what exceeds it waits in undici's queue. */
+  /** Open connections to one channel at most; what exceeds it waits for its turn. */
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
 }
 
+/** How often open connections are looked at: silence is noticed so much late at most, and a call needs no timer of its own. */
+const lookEveryMs = 250;
+/** Unused connections are closed after this time, unless the vendor closes them earlier. */
+const keptMs = 30_000;
+
+/** At least `ms`, in looks. */
+const looksFor = (ms: number): number => Math.ceil(ms / lookEveryMs) + 1;
+
+/** A call that waits for a connection. */
+interface Waiting {
+  readonly call: UpstreamCall;
+  readonly ask: UpstreamAsk;
+  readonly times: UpstreamTimes;
+}
+
 /** One vendor's address: keep-alive connections and the path prefix of its base URL. */
-export class Upstream {
-  readonly #pool: Pool;
+export class Upstream implements ConnectionOwner {
   /** Path of the base URL, without a trailing slash. */
   readonly prefix: string;
   readonly #origin: string;
+  readonly #host: string;
+  readonly #place: Place;
+  readonly #connectionsMax: number;
+  /** All that are open or being opened. */
+  readonly #connections = new Set<Connection>();
+  /** Those without a call, the last used last. */
+  readonly #unused: Connection[] = [];
+  readonly #queue: Waiting[] = [];
+  #opening = 0;
+  #looking: NodeJS.Timeout | undefined;
+  #closing = false;
+  #emptied: () => void = () => {};
 
   constructor(baseUrl: string, limits: UpstreamLimits) {
     const url = new URL(baseUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
     this.#origin = url.origin;
-    this.#pool = new Pool(url.origin, {
-      connections: limits.connectionsMax,
-      pipelining: 1,
-      allowH2: false,
-      keepAliveTimeout: 30_000,
-      connect: { timeout: limits.connectTimeoutMs },
-    });
+    this.#host = url.host;
+    this.#connectionsMax = limits.connectionsMax;
+    const secure = url.protocol === 'https:';
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+    this.#place = { secure, host, port, connectTimeoutMs: limits.connectTimeoutMs, session: undefined };
   }
 
   /** The whole address of a path under this base. */
@@ -152,35 +148,108 @@ export class Upstream {
     return pathname + search;
   }
 
+  /** Throws when it takes nothing any more; what cannot be sent fails the call. */
   post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
-    this.#pool.dispatch(
-      {
-        method: ask.method ?? 'POST',
-        path: this.#under(ask.path),
-        ...(ask.rest === undefined ? { headers: ask.headers, body: ask.body } : followed(ask.headers, ask.body, ask.rest)),
-        headersTimeout: times.firstByteTimeoutMs,
-        bodyTimeout: times.idleTimeoutMs,
-      },
-      call,
-    );
+    if (this.#closing) throw new Error('the channel has been closed');
+    const unused = this.#unused.pop();
+    if (unused !== undefined) return this.#carry(unused, { call, ask, times });
+    this.#queue.push({ call, ask, times });
+    this.#openForQueue();
   }
+
+  #openForQueue(): void {
+    if (this.#queue.length > this.#opening && this.#connections.size < this.#connectionsMax) this.#open();
+  }
+
+  #carry(connection: Connection, { call, ask, times }: Waiting): void {
+    let outgoing: Outgoing;
+    try {
+      outgoing = this.#outgoing(ask, times);
+    } catch (error) {
+      this.free(connection);
+      return call.failed(asError(error));
+    }
+    connection.carry(call, outgoing);
+  }
+
+  #outgoing({ method = 'POST', path, headers, body, rest }: UpstreamAsk, times: UpstreamTimes): Outgoing {
+    const whole = rest === undefined ? { body, length: body.length } : followed(body, rest);
+    const head = requestHead({ method, path: this.#under(path), host: this.#host, headers, length: whole.length });
+    return { head, body: whole.body, firstByteLooks: looksFor(times.firstByteTimeoutMs), idleLooks: looksFor(times.idleTimeoutMs) };
+  }
+
+  /** For whoever waits longest once it is open. Where it cannot be opened, that one has waited in vain. */
+  #open(): void {
+    this.#opening += 1;
+    const ready = (open: Connection): void => {
+      this.#opening -= 1;
+      this.free(open);
+    };
+    const failed = (error: Error): void => {
+      this.#opening -= 1;
+      const waited = this.#next();
+      this.gone(connection);
+      waited?.call.failed(error);
+    };
+    const connection: Connection = new Connection(this.#place, this, ready, failed);
+    this.#connections.add(connection);
+    this.#looking ??= setInterval(this.#look, lookEveryMs).unref();
+  }
+
+  /** Who waits longest and has not left. */
+  #next(): Waiting | undefined {
+    let next = this.#queue.shift();
+    while (next?.call.over === true) next = this.#queue.shift();
+    return next;
+  }
+
+  free(connection: Connection): void {
+    const next = this.#next();
+    if (next !== undefined) this.#carry(connection, next);
+    else if (this.#closing) connection.close();
+    else this.#unused.push(connection);
+  }
+
+  gone(connection: Connection): void {
+    if (!this.#connections.delete(connection)) return;
+    const at = this.#unused.indexOf(connection);
+    if (at >= 0) this.#unused.splice(at, 1);
+    this.#openForQueue();
+    if (this.#connections.size > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+    this.#emptied();
+  }
+
+  readonly #look = (): void => {
+    for (const connection of this.#connections) connection.look(looksFor(Math.min(keptMs, connection.keptMs ?? keptMs)));
+  };
 
   /** Takes nothing new, lets calls under way finish, then closes. */
   retire(): Promise<void> {
-    return this.#pool.close();
+    this.#closing = true;
+    for (const connection of this.#unused.splice(0)) connection.close();
+    return this.#empty();
   }
 
   close(): Promise<void> {
-    return this.#pool.destroy();
+    this.#closing = true;
+    const why = new Error('the channel has been closed');
+    for (const { call } of this.#queue.splice(0)) call.failed(why);
+    for (const connection of this.#connections) connection.fail(why);
+    return this.#empty();
+  }
+
+  #empty(): Promise<void> {
+    if (this.#connections.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const others = this.#emptied;
+      this.#emptied = () => {
+        others();
+        resolve();
+      };
+    });
   }
 }
 
-/** Undoes a content coding that we did not ask for but some vendors use all the same. Throws when it is unknown, broken or larger than `bytesMax`. */
-export function decoded(body: Buffer, coding: string | undefined, bytesMax: number): Buffer {
-  const options = { maxOutputLength: bytesMax };
-  if (coding === undefined || coding === '' || coding === 'identity') return body;
-  if (coding === 'gzip') return gunzipSync(body, options);
-  if (coding === 'deflate') return inflateSync(body, options);
-  if (coding === 'br') return brotliDecompressSync(body, options);
-  throw new Error(`content-encoding ${coding} was not asked for`);
-}
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Load } from '../base/load.ts';
 import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';
 import { pause, type Timers, turn } from '../base/timers.ts';
@@ -42,6 +43,8 @@ interface FloatMove {
 /** So many running requests are a crowd, and so large a part of them a batch worth sending. */
 const crowd = 8;
 const crowdShare = 2;
+/** From here on time is short: the part of it in which the thread has something to do. */
+const busyFrom = 0.7;
 
 /** What the pipeline tells the till, and asks of it. */
 export interface PipelineEvents {
@@ -66,6 +69,7 @@ export interface PipelineOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
+  readonly load: Load;
   readonly records: RecordTable;
   readonly settings: TillSettings;
 }
@@ -85,6 +89,8 @@ export class Pipeline {
   #inFlight: readonly Item[] = [];
   #running: Promise<void> | undefined;
   #beats = false;
+  /** Ends the wait for a larger batch. */
+  #gathered: (() => void) | undefined;
 
   constructor(options: PipelineOptions, events: PipelineEvents) {
     this.#options = options;
@@ -123,6 +129,7 @@ export class Pipeline {
 
   enqueue(item: Item): void {
     this.#queue.push(item);
+    if (this.#gathered !== undefined && this.#enough) this.#gathered();
     this.#wake();
   }
 
@@ -192,13 +199,26 @@ export class Pipeline {
 
   /**
    * Answers that arrived together are charged together. When a crowd is still waiting for its own, the batch waits a moment for them: every
-   * commit that is not made is a log write, an fsync and two thread switches less. Who is alone, or few, waits for nobody.
+   * commit that is not made is a log write, an fsync and two thread switches less. Who is alone, or few, waits for nobody, and where there is time to
+   * commit at once there is nothing to save.
    */
   async #gather(): Promise<void> {
-    const { timers, settings } = this.#options;
+    const { timers, settings, load } = this.#options;
     await turn(timers);
-    const { running } = this.#events;
-    if (running >= crowd && this.#queue.length * crowdShare < running) await pause(timers, settings.gatherMs);
+    if (this.#events.running < crowd || this.#enough || load.busy() < busyFrom) return;
+    await new Promise<void>((resolve) => {
+      const late = timers.after(settings.gatherMs, () => this.#gathered?.());
+      this.#gathered = () => {
+        late();
+        this.#gathered = undefined;
+        resolve();
+      };
+    });
+  }
+
+  /** The batch has a good part of what could still come. */
+  get #enough(): boolean {
+    return this.#queue.length * crowdShare >= this.#events.running;
   }
 
   #takeMoves(): FloatMove[] {

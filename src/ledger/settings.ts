@@ -2,7 +2,7 @@
 export interface TillSettings {
   /** Charges in one transaction. */
   readonly batchItemsMax: number;
-  /** While many requests run, a batch waits so long for the answers that are about to come. */
+  /** While many requests run and time is short, a batch waits at most so long for the answers that are about to come. */
   readonly gatherMs: number;
   /** A process that has nothing to say says so. */
   readonly heartbeatMs: number;
@@ -37,7 +37,7 @@ export interface TillSettings {
 
 export const tillSettings: TillSettings = {
   batchItemsMax: 512,
-  gatherMs: 4,
+  gatherMs: 8,
   heartbeatMs: 4_000,
   doubtfulMs: 10_000,
   silenceMs: 15_000,

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
+import { type Load, systemLoad } from '../base/load.ts';
 import type { Nano } from '../base/money.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { pause, systemTimers, type Timers } from '../base/timers.ts';
@@ -28,6 +29,7 @@ export interface TillOptions {
   /** Where the usage record goes, and the columns that `Charge.record` fills. */
   readonly records: RecordTable;
   readonly timers?: Timers;
+  readonly load?: Load;
   /** A process id that was never used before. */
   readonly newId?: () => string;
   readonly settings?: Partial<TillSettings>;
@@ -78,6 +80,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
       records,
       random = systemRandom,
       timers = systemTimers,
+      load = systemLoad,
       newId = () => randomText(20),
       log = () => {},
     } = options;
@@ -91,7 +94,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#settings = settings;
     const draw = (float: Float): void => this.#pipeline.move(float);
     this.#waiting = new Waiting(clock, timers, draw, () => !this.admitting);
-    this.#pipeline = new Pipeline({ database, clock, random, timers, records, settings }, this);
+    this.#pipeline = new Pipeline({ database, clock, random, timers, load, records, settings }, this);
     this.#sweeper = new Sweeper(database, clock, settings);
     this.#floats = new Floats(this.#waiting, settings);
     this.#errands = new Errands(database, random, timers);

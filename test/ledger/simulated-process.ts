@@ -42,6 +42,7 @@ export class SimulatedProcess {
       db: network.for((arrival, lost) => this.deliver(this.isStopped && random() < 0.5 ? lost : arrival)),
       clock: { now: () => 1_700_000_000_000 + Math.round(time.now) + this.wallOffsetMs, monotonicMs: () => time.now },
       timers: this.timers,
+      load: { busy: random },
       random,
       newId,
       records,

@@ -1,12 +1,7 @@
 import type { Fault } from '../../base/fault.ts';
-import {
-  type CallStage,
-  decoded,
-  type ReplyHeaders,
-  UpstreamCall,
-  type UpstreamListener,
-  type UpstreamTimes,
-} from '../../http/upstream.ts';
+import { decoded } from '../../http/content-coding.ts';
+import type { ReplyHeaders } from '../../http/reply-head.ts';
+import { type CallStage, UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../../http/upstream.ts';
 import type { Ask, Proof } from '../../providers/adapter.ts';
 import type { TaskAdapter, TaskFault } from '../../providers/task-adapter.ts';
 import { protocolFault, transportFault } from '../attempt.ts';

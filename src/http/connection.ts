@@ -1,0 +1,232 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { post } from './outbox.ts';
+import type { ReplyHead } from './reply-head.ts';
+import { ReplyReader, type ReplySink } from './reply-reader.ts';
+
+/** What a connection carries: one call at a time. */
+export interface Carried extends ReplySink {
+  /** The request goes out. */
+  sent(connection: Connection): void;
+  end(): void;
+  failed(error: Error): void;
+}
+
+/** A request made ready: its head as latin1 text, and what follows it. */
+export interface Outgoing {
+  readonly head: string;
+  readonly body: Buffer | Readable;
+  /** So many looks without a byte of the reply, and then between two of them, are too many. */
+  readonly firstByteLooks: number;
+  readonly idleLooks: number;
+}
+
+/** Whose connection it is. */
+export interface ConnectionOwner {
+  /** It can carry the next call. */
+  free(connection: Connection): void;
+  /** It carries no call any more. */
+  gone(connection: Connection): void;
+}
+
+/** Where to, and how long that may take. */
+export interface Place {
+  readonly secure: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly connectTimeoutMs: number;
+  /** Of the last connection, so that the next one need not prove everything again. */
+  session: Buffer | undefined;
+}
+
+/** No byte came in time. */
+export class TooLate extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** Requests as short as this leave as one text, head and body in one write. */
+const textBytesMax = 16_384;
+const probeMs = 60_000;
+
+/** One connection to a vendor. */
+export class Connection implements ReplySink {
+  /** Looks that it has been unused for, and may be. */
+  unusedLooks = 0;
+  keptMs: number | undefined;
+  readonly #owner: ConnectionOwner;
+  readonly #socket: Socket;
+  readonly #reader: ReplyReader;
+  #call: Carried | undefined;
+  #idleLooks = 0;
+  #looksLeft = 0;
+  #keeps = true;
+  #paused = false;
+  #uploading: Readable | undefined;
+
+  /** Opens it; `ready` is called once it is open, `failed` instead when that cannot be. */
+  constructor(place: Place, owner: ConnectionOwner, ready: (connection: Connection) => void, failed: (error: Error) => void) {
+    this.#owner = owner;
+    this.#reader = new ReplyReader(this);
+    const socket = open(place);
+    this.#socket = socket;
+    const late = setTimeout(
+      () => socket.destroy(new TooLate(`no connection within ${place.connectTimeoutMs} ms`)),
+      place.connectTimeoutMs,
+    ).unref();
+    let why = new Error('the connection was given up');
+    const note = (error: Error): void => {
+      why = error;
+    };
+    const notOpened = (): void => {
+      clearTimeout(late);
+      failed(why);
+    };
+    socket.on('error', note).once('close', notOpened);
+    socket.once(place.secure ? 'secureConnect' : 'connect', () => {
+      clearTimeout(late);
+      socket.off('error', note).off('close', notOpened);
+      socket.on('error', (error) => this.fail(error));
+      socket.on('data', (piece: Buffer) => this.#read(piece));
+      socket.on('end', this.#onEnd).on('close', this.#onEnd);
+      ready(this);
+    });
+  }
+
+  get busy(): boolean {
+    return this.#call !== undefined;
+  }
+
+  carry(call: Carried, { head, body, firstByteLooks, idleLooks }: Outgoing): void {
+    this.#call = call;
+    this.#idleLooks = idleLooks;
+    this.#looksLeft = firstByteLooks;
+    this.#reader.reset();
+    call.sent(this);
+    const socket = this.#socket;
+    if (!Buffer.isBuffer(body)) this.#upload(head, body, firstByteLooks);
+    else if (body.length <= textBytesMax) post(socket, head + body.toString('latin1'));
+    else {
+      socket.cork();
+      socket.write(head, 'latin1');
+      socket.write(body);
+      socket.uncork();
+    }
+  }
+
+  #upload(head: string, body: Readable, firstByteLooks: number): void {
+    this.#uploading = body;
+    this.#socket.write(head, 'latin1');
+    body.on('error', (error) => this.fail(error));
+    body.on('data', () => {
+      this.#looksLeft = firstByteLooks;
+    });
+    body.on('end', () => {
+      this.#uploading = undefined;
+    });
+    body.pipe(this.#socket, { end: false });
+  }
+
+  /** From time to time. False: it is of no more use. */
+  look(unusedLooksMax: number): void {
+    if (this.#call === undefined) {
+      this.unusedLooks += 1;
+      if (this.unusedLooks >= unusedLooksMax) this.close();
+    } else if (!this.#paused) {
+      this.#looksLeft -= 1;
+      if (this.#looksLeft <= 0) this.fail(new TooLate(this.#reader.begun ? 'the vendor fell silent' : 'the vendor did not answer in time'));
+    }
+  }
+
+  head(head: ReplyHead): void {
+    this.#looksLeft = this.#idleLooks;
+    this.#keeps = head.keeps;
+    this.keptMs = head.keptMs;
+    this.#call?.head(head);
+  }
+
+  data(piece: Buffer): boolean {
+    return this.#call?.data(piece) ?? true;
+  }
+
+  #read(piece: Buffer): void {
+    if (this.#call === undefined) return this.close();
+    if (this.#reader.begun) this.#looksLeft = this.#idleLooks;
+    try {
+      this.#went(this.#reader.push(piece));
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** The reply has been read as far as it has come. */
+  #went(goesOn: boolean): void {
+    if (goesOn && this.#reader.over) this.#complete();
+    else if (!goesOn && !this.#paused) {
+      this.#paused = true;
+      this.#socket.pause();
+    }
+  }
+
+  /** Reads on after a pause. */
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#looksLeft = this.#idleLooks;
+    try {
+      this.#went(this.#reader.go());
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+    if (!this.#paused) this.#socket.resume();
+  }
+
+  #complete(): void {
+    const call = this.#call;
+    this.#call = undefined;
+    // A reply before the end of the request: what is left of that would be read as the next one.
+    if (this.#keeps && !this.#reader.surplus && this.#uploading === undefined && !this.#socket.destroyed) {
+      this.unusedLooks = 0;
+      this.#owner.free(this);
+    } else this.close();
+    call?.end();
+  }
+
+  readonly #onEnd = (): void => {
+    if (this.#call !== undefined && this.#reader.endsWithConnection) this.#complete();
+    else this.fail(new Error(this.#reader.begun ? 'the vendor closed inside its reply' : 'the vendor closed without a reply'));
+  };
+
+  /** Ends it at once, and its call with this error. */
+  fail(error: Error): void {
+    const call = this.#call;
+    this.#call = undefined;
+    this.close();
+    call?.failed(error);
+  }
+
+  /** Ends it at once; its call hears nothing. */
+  close(): void {
+    this.#call = undefined;
+    this.#reader.stop();
+    this.#uploading?.destroy();
+    this.#uploading = undefined;
+    this.#socket.destroy();
+    this.#owner.gone(this);
+  }
+}
+
+function open(place: Place): Socket {
+  const { host, port } = place;
+  const options = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: probeMs };
+  if (!place.secure) return connectTcp(options);
+  const socket = connectTls({
+    ...options,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ALPNProtocols: ['http/1.1'],
+    ...(place.session === undefined ? {} : { session: place.session }),
+  });
+  return socket.on('session', (session) => {
+    place.session = session;
+  });
+}
