@@ -8,14 +8,19 @@ interface LimitStates {
 
 /** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for the limits that the group has. */
 export function limitHeaders(states: LimitStates, reply: Reply): void {
-  if (states.requests !== undefined) add(reply, 'requests', states.requests);
-  if (states.tokens !== undefined) add(reply, 'tokens', states.tokens);
+  if (states.requests !== undefined) add(reply, ofRequests, states.requests);
+  if (states.tokens !== undefined) add(reply, ofTokens, states.tokens);
 }
 
-function add(reply: Reply, of: string, state: LimitState): void {
-  reply.header(`x-ratelimit-limit-${of}`, String(state.limit));
-  reply.header(`x-ratelimit-remaining-${of}`, String(Math.max(0, Math.floor(state.remaining))));
-  reply.header(`x-ratelimit-reset-${of}`, goDuration(state.resetMs));
+const namesOf = (of: string) =>
+  ({ limit: `x-ratelimit-limit-${of}`, remaining: `x-ratelimit-remaining-${of}`, reset: `x-ratelimit-reset-${of}` }) as const;
+const ofRequests = namesOf('requests');
+const ofTokens = namesOf('tokens');
+
+function add(reply: Reply, names: typeof ofRequests, state: LimitState): void {
+  reply.header(names.limit, String(state.limit));
+  reply.header(names.remaining, String(Math.max(0, Math.floor(state.remaining))));
+  reply.header(names.reset, goDuration(state.resetMs));
 }
 
 /** Milliseconds as clients of this convention read them: `12ms`, `1.5s`, `6m0s`. */

@@ -28,6 +28,19 @@ export function jsonText(value: unknown): string {
   return /[^\0-\x7f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }
 
+const names = new Map<string, string>();
+const namesMax = 10_000;
+
+/** `jsonText` of a name of the catalogue, which returns with every request. */
+export function nameJson(name: string): string {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  if (names.size >= namesMax) names.clear();
+  const text = jsonText(name);
+  names.set(name, text);
+  return text;
+}
+
 /** The index after white space. */
 function blank(text: string, at: number): number {
   for (let i = at; ; i++) {

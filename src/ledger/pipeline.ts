@@ -40,9 +40,9 @@ interface FloatMove {
   readonly move: Move;
 }
 
-/** So many running requests are a crowd, and so large a part of them a batch worth sending. */
+/** So many running requests are a crowd, and this part of them (one in so many) a batch worth sending. */
 const crowd = 8;
-const crowdShare = 2;
+const crowdShare = 1.25;
 /** From here on time is short: the part of it in which the thread has something to do. */
 const busyFrom = 0.7;
 

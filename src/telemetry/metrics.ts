@@ -1,29 +1,28 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { AccessLine } from './access.ts';
+import { Durations, labelled } from './tally.ts';
 
-/** Seconds: from a cached word to a long piece of reasoning. */
-const secondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** What was counted of one model's requests. Plain numbers: a client library's counters hash their labels each time. */
+interface OfModel {
+  input: number;
+  output: number;
+  chargedNano: number;
+  readonly firstByte: Durations;
+  readonly whole: Durations;
+}
 
-interface BoundToModel {
-  readonly input: Counter.Internal;
-  readonly output: Counter.Internal;
-  readonly charged: Counter.Internal;
-  readonly firstByte: Histogram.Internal<string>;
-  readonly duration: Histogram.Internal<string>;
+interface OfRequests {
+  readonly labels: string;
+  count: number;
 }
 
 /** What a Prometheus server reads. Label values come from the catalogue, never from clients, so their number is bounded. */
 export class Metrics {
   readonly #registry = new Registry();
-  /** Children looked up once: finding one by its labels costs more than counting. */
-  readonly #requestsBound = new Map<string, Counter.Internal>();
-  readonly #models = new Map<string, BoundToModel>();
-  readonly #requests: Counter;
-  readonly #tokens: Counter;
-  readonly #charged: Counter;
+  /** By model, channel and outcome. */
+  readonly #requests = new Map<string, OfRequests>();
+  readonly #models = new Map<string, OfModel>();
   readonly #refusals: Counter;
-  readonly #firstByte: Histogram;
-  readonly #duration: Histogram;
 
   /** `gauges` and `counters`: name → help and reader, asked at each scrape. */
   constructor(
@@ -32,32 +31,10 @@ export class Metrics {
   ) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
-    this.#requests = new Counter({
-      name: 'tollgate_requests_total',
-      help: 'Requests that were admitted',
-      labelNames: ['model', 'channel', 'outcome'],
-      registers,
-    });
-    this.#tokens = new Counter({ name: 'tollgate_tokens_total', help: 'Tokens charged', labelNames: ['model', 'direction'], registers });
-    this.#charged = new Counter({ name: 'tollgate_charged_yuan_total', help: 'Money charged, in yuan', labelNames: ['model'], registers });
     this.#refusals = new Counter({
       name: 'tollgate_refusals_total',
       help: 'Requests refused at the door',
       labelNames: ['refusal'],
-      registers,
-    });
-    this.#firstByte = new Histogram({
-      name: 'tollgate_first_byte_seconds',
-      help: 'Time to the first byte for the client',
-      labelNames: ['model'],
-      buckets: secondsBuckets,
-      registers,
-    });
-    this.#duration = new Histogram({
-      name: 'tollgate_request_seconds',
-      help: 'Time to the last byte',
-      labelNames: ['model'],
-      buckets: secondsBuckets,
       registers,
     });
     for (const [name, { help, read }] of Object.entries(gauges)) {
@@ -84,38 +61,32 @@ export class Metrics {
   }
 
   finished(line: AccessLine): void {
-    this.#requestsOf(line).inc();
-    const bound = this.#bound(line.model);
-    if (line.inputTokens > 0) bound.input.inc(line.inputTokens);
-    if (line.outputTokens > 0) bound.output.inc(line.outputTokens);
-    bound.charged.inc(Number(line.cost) / 1e9);
-    if (line.firstByteMs !== undefined) bound.firstByte.observe(line.firstByteMs / 1_000);
-    bound.duration.observe(line.durationMs / 1_000);
+    this.#requestsOf(line).count += 1;
+    const model = this.#model(line.model);
+    model.input += line.inputTokens;
+    model.output += line.outputTokens;
+    model.chargedNano += Number(line.cost);
+    if (line.firstByteMs !== undefined) model.firstByte.observe(line.firstByteMs);
+    model.whole.observe(line.durationMs);
   }
 
-  #requestsOf({ model, channel = '', outcome }: AccessLine): Counter.Internal {
+  #requestsOf({ model, channel = '', outcome }: AccessLine): OfRequests {
     const name = `${model}\n${channel}\n${outcome}`;
-    let counter = this.#requestsBound.get(name);
-    if (counter === undefined) {
-      counter = this.#requests.labels({ model, channel, outcome });
-      this.#requestsBound.set(name, counter);
+    let requests = this.#requests.get(name);
+    if (requests === undefined) {
+      requests = { labels: [labelled('model', model), labelled('channel', channel), labelled('outcome', outcome)].join(), count: 0 };
+      this.#requests.set(name, requests);
     }
-    return counter;
+    return requests;
   }
 
-  #bound(model: string): BoundToModel {
-    let bound = this.#models.get(model);
-    if (bound === undefined) {
-      bound = {
-        input: this.#tokens.labels({ model, direction: 'input' }),
-        output: this.#tokens.labels({ model, direction: 'output' }),
-        charged: this.#charged.labels({ model }),
-        firstByte: this.#firstByte.labels({ model }),
-        duration: this.#duration.labels({ model }),
-      };
-      this.#models.set(model, bound);
+  #model(name: string): OfModel {
+    let model = this.#models.get(name);
+    if (model === undefined) {
+      model = { input: 0, output: 0, chargedNano: 0, firstByte: new Durations(), whole: new Durations() };
+      this.#models.set(name, model);
     }
-    return bound;
+    return model;
   }
 
   refused(refusal: string): void {
@@ -123,6 +94,39 @@ export class Metrics {
   }
 
   async page(): Promise<{ readonly type: string; readonly text: string }> {
-    return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+    return { type: this.#registry.contentType, text: `${await this.#registry.metrics()}${this.#counted()}` };
+  }
+
+  #counted(): string {
+    const models = [...this.#models].map(([name, counted]) => ({ label: labelled('model', name), ...counted }));
+    const family = (name: string, kind: string, help: string, samples: readonly string[]): string =>
+      `\n# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n${samples.join('')}`;
+    const tokens = models.flatMap(({ label, input, output }) => [
+      `tollgate_tokens_total{${label},direction="input"} ${input}\n`,
+      `tollgate_tokens_total{${label},direction="output"} ${output}\n`,
+    ]);
+    const durations = (name: string, of: 'firstByte' | 'whole'): string[] => models.map((model) => model[of].samples(name, model.label));
+    return [
+      family(
+        'tollgate_requests_total',
+        'counter',
+        'Requests that were admitted',
+        [...this.#requests.values()].map(({ labels, count }) => `tollgate_requests_total{${labels}} ${count}\n`),
+      ),
+      family('tollgate_tokens_total', 'counter', 'Tokens charged', tokens),
+      family(
+        'tollgate_charged_yuan_total',
+        'counter',
+        'Money charged, in yuan',
+        models.map(({ label, chargedNano }) => `tollgate_charged_yuan_total{${label}} ${chargedNano / 1e9}\n`),
+      ),
+      family(
+        'tollgate_first_byte_seconds',
+        'histogram',
+        'Time to the first byte for the client',
+        durations('tollgate_first_byte_seconds', 'firstByte'),
+      ),
+      family('tollgate_request_seconds', 'histogram', 'Time to the last byte', durations('tollgate_request_seconds', 'whole')),
+    ].join('');
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Change, editBytes, jsonText, type Path, replaceSole } from '../../base/json-edit.ts';
+import { type Change, editBytes, jsonText, nameJson, type Path, replaceSole } from '../../base/json-edit.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { isObject, listOf } from './json.ts';
 import { accepts, type Dropped, type OutputLimit, type Quirks } from './openai-chat-quirks.ts';
@@ -15,7 +15,7 @@ const headers = { 'content-type': 'application/json' } as const;
 /** The vendor's request: the client's bytes but for the model, what metering needs, and what this vendor or model refuses (DESIGN §1, promise 4). */
 export function askChat(call: Call, quirks: Quirks): Ask {
   if (!dropsTier(quirks)) refuseDearTier(call);
-  const model = jsonText(call.upstreamModel);
+  const model = nameJson(call.upstreamModel);
   const members = new Map<string, MemberChange>();
   dropRefused(call, quirks, members);
   renameMembers(call, quirks, members);

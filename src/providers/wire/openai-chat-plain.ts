@@ -1,4 +1,4 @@
-import { jsonText, members, replaceSole } from '../../base/json-edit.ts';
+import { jsonText, members, nameJson, replaceSole } from '../../base/json-edit.ts';
 import type { Answer, Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf } from './json.ts';
 import { upstreamIdOf } from './openai-chat-chunk.ts';
@@ -48,7 +48,7 @@ export function plainAnswer(reply: Buffer, body: JsonObject, call: Call, quirks:
 
 function renameQuickly(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {
   const renamed = replaceSole(reply, 'id', jsonText(answerId));
-  return renamed && replaceSole(renamed, 'model', jsonText(publicModel));
+  return renamed && replaceSole(renamed, 'model', nameJson(publicModel));
 }
 
 function rename(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {
