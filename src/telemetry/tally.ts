@@ -3,7 +3,7 @@ const secondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 60
 
 /** How long something took, for Prometheus: counting costs a few additions, the text is made when somebody reads it. */
 export class Durations {
-  readonly #counts = new Array<number>(secondsBounds.length + 1).fill(0);
+  readonly #counts = Array.from({ length: secondsBounds.length + 1 }, () => 0);
   #sum = 0;
 
   observe(ms: number): void {
