@@ -28,7 +28,9 @@ export interface LiveConsole {
 }
 
 /** The real gateway with the built console, on a database of its own, with all of the simulator behind it. All of it ends with the test. */
-export async function startLiveConsole(more: (simulatorUrl: string) => Partial<GatewayOptions> = () => ({})): Promise<LiveConsole> {
+export async function startLiveConsole(
+  more: (simulatorUrl: string) => Partial<GatewayOptions> | Promise<Partial<GatewayOptions>> = () => ({}),
+): Promise<LiveConsole> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-browser-'));
   const simulator = await startSim({ host: '127.0.0.1', port: 0 });
   const options = await quietOptions({
@@ -39,7 +41,7 @@ export async function startLiveConsole(more: (simulatorUrl: string) => Partial<G
   const signin = signinSettings(undefined, signinVariables(simulator.url));
   if (typeof signin === 'string') throw new Error(signin);
   const payments = simulator.wallets.settings;
-  const gateway = await openGateway({ ...options, signin, payments, consoleFolder: builtConsole(), ...more(simulator.url) });
+  const gateway = await openGateway({ ...options, signin, payments, consoleFolder: builtConsole(), ...(await more(simulator.url)) });
   onTestFinished(async () => {
     await gateway.close();
     await simulator.close();
