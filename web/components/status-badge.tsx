@@ -28,7 +28,7 @@ const looks = {
 
 export type Status = keyof typeof looks;
 
-const look = cva('inline-flex max-w-full items-center gap-1 rounded-badge px-1.5 text-caption font-medium whitespace-nowrap', {
+const look = cva('inline-flex max-w-full items-center gap-1 rounded-badge px-1.5 align-middle text-caption font-medium whitespace-nowrap', {
   variants: {
     tone: {
       good: 'bg-good-soft text-good',
