@@ -23,12 +23,12 @@ export function ChargeView({ detail }: { readonly detail: ChargeDetail }): React
     <div className="flex flex-col gap-4">
       <Headline detail={detail} />
       {meaning !== null && <Banner tone={detail.status === 'error' ? 'bad' : 'warn'}>{meaning}</Banner>}
-      <section aria-label={words.lines} className="flex flex-col gap-2">
+      <div className="flex flex-col gap-2">
         <p className="text-body font-semibold">{words.lines}</p>
         <ChargeLines detail={detail} />
         <Proof detail={detail} />
         {detail.lines.length > 0 && <p className="text-caption text-muted">{words.rule}</p>}
-      </section>
+      </div>
       <Input detail={detail} />
       <Base detail={detail} />
       <Facts detail={detail} />
@@ -53,7 +53,7 @@ function Headline({ detail }: { readonly detail: ChargeDetail }): ReactNode {
           {formatTime(detail.at, zone)} · {formatZone(zone, detail.at)}
         </p>
       </div>
-      <div className="flex flex-col items-end gap-1">
+      <div className="flex flex-col items-start gap-1 sm:items-end">
         <span className="text-page font-semibold figures">
           <Money amount={detail.cost.replace(/^(?=.*[1-9])/, '-')} as="exact" />
         </span>

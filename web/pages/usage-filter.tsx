@@ -22,6 +22,7 @@ export const asked = {
   min_cost: '',
   request: '',
   tab: 'requests',
+  limit: '50',
   after: '',
 } as const;
 
@@ -29,7 +30,10 @@ export type Asked = { readonly [Name in keyof typeof asked]: string };
 export type ChangeAsked = (change: { readonly [Name in keyof Asked]?: string }, options?: { readonly replace?: boolean }) => void;
 
 /** The filter as the console's JSON takes it. */
-export function filterOf({ from, to, key, model, kind, status, min_cost, request }: Omit<Asked, 'tab' | 'after'>, zone: string): Query {
+export function filterOf(
+  { from, to, key, model, kind, status, min_cost, request }: Omit<Asked, 'tab' | 'limit' | 'after'>,
+  zone: string,
+): Query {
   const given = {
     from: isDay(from) ? startOfDay(from, zone) : from,
     to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,

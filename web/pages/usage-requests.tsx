@@ -6,6 +6,7 @@ import { queryClient, useData } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { Button } from '../components/button.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
+import { Select } from '../components/field.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -49,12 +50,30 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
                 {isFiltered(state) && <Button onClick={clear}>{shared.actions.clearFilter}</Button>}
               </EmptyState>
             )}
-            <Pager page={page} onTurn={(after) => onChange({ after: after ?? '' })} />
+            <Pager page={page} onTurn={(after) => onChange({ after: after ?? '' })}>
+              {page.items.length > 0 && <RowsPerPage value={state.limit} onChange={(limit) => onChange({ limit })} />}
+            </Pager>
           </>
         )}
       </Loaded>
       {open !== undefined && <ChargeDrawer id={open} onClose={() => show(undefined)} onPrevious={move(at - 1)} onNext={move(at + 1)} />}
     </>
+  );
+}
+
+const pageSizes = ['25', '50', '100'] as const;
+
+function RowsPerPage({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }): ReactNode {
+  const { table } = useWords(sharedWords);
+  return (
+    <label className="flex items-center gap-2 text-caption text-muted">
+      <span className="max-sm:sr-only">{table.rows}</span>
+      <Select className="w-20" value={value} onChange={(event) => onChange(event.target.value)}>
+        {pageSizes.map((size) => (
+          <option key={size}>{size}</option>
+        ))}
+      </Select>
+    </label>
   );
 }
 

@@ -80,7 +80,7 @@ function Spread({
       <span className="max-w-80 truncate">{text}</span>
     </span>
   );
-  const cost = ({ cost: amount }: SpreadRow) => <Money amount={amount} as="spend" />;
+  const cost = ({ cost: amount }: SpreadRow) => <Money amount={amount} as="row" />;
   const shown: readonly Column<SpreadRow>[] = [
     { id: 'name', header: columns[by], cell: name },
     { id: 'requests', header: columns.requests, align: 'right', cell: ({ requests }) => formatCount(requests) },

@@ -34,7 +34,11 @@ export function ahead({ params: { requestId }, search }: Visited): void {
   if (state.tab === 'requests') void queryClient.prefetchQuery(data<PageOf<ChargeRow>>('usage', listOf(state, filter)));
 }
 
-const listOf = ({ after }: Asked, filter: Query): Query => (after === '' ? filter : { ...filter, after });
+const listOf = ({ after, limit }: Asked, filter: Query): Query => ({
+  ...filter,
+  ...(limit !== asked.limit && { limit }),
+  ...(after !== '' && { after }),
+});
 
 /** Every charge. A request that is opened from the list stands beside it; visited by its address it is a page. */
 export function UsagePage(): ReactNode {
@@ -57,7 +61,7 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   return (
     <Page title={words.title} wide note={<ZoneNote at={summary.data?.as_of ?? new Date(summary.dataUpdatedAt).toISOString()} />}>
       <UsageFilter state={state} onChange={change}>
-        <ButtonAnchor icon="download" href={addressOf('usage.csv', filter)} download>
+        <ButtonAnchor icon="download" href={addressOf('usage.csv', filter)} download data-tip={words.csvTip}>
           {words.csv}
         </ButtonAnchor>
       </UsageFilter>

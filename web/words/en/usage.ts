@@ -1,9 +1,9 @@
 export default {
   title: 'Usage',
-  csv: 'CSV of this filter',
+  csv: 'CSV',
+  csvTip: 'All requests of this filter, in one file',
   nothing: 'Nothing matches.',
   none: 'No usage yet. What your keys do appears here at once.',
-  share: 'Copy link',
   range: {
     label: 'Period',
     '-24h': 'Last 24 hours',

@@ -2,10 +2,10 @@ import type en from '../en/usage.ts';
 
 export default {
   title: '用量',
-  csv: '导出当前筛选',
+  csv: 'CSV',
+  csvTip: '当前筛选的全部请求，一个文件',
   nothing: '这个条件下没有记录。',
   none: '还没有用量。密钥的每次调用都会立即出现在这里。',
-  share: '复制链接',
   range: {
     label: '时间范围',
     '-24h': '最近 24 小时',
