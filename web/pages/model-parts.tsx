@@ -36,6 +36,23 @@ export function tokenPrice({ prices }: Pick<ModelRow, 'prices'>, of: PriceClass)
   return prices.find((price) => price.class === of && price.unit === 'token' && price.above_input_tokens === undefined);
 }
 
+/** Decimals of the longest of a column: points stand in one line when the others are filled up to it. */
+export const decimalsOf = (amounts: readonly string[]): number =>
+  Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
+
+/** A price in a column. */
+export function Aligned({ amount, decimals }: { readonly amount: string; readonly decimals: number }): ReactNode {
+  const missing = decimals - (amount.split('.')[1]?.length ?? 0);
+  return (
+    <span className="whitespace-nowrap figures">
+      {priceText(amount)}
+      <span aria-hidden="true" className="invisible select-none">
+        {'0'.repeat(Math.max(0, missing))}
+      </span>
+    </span>
+  );
+}
+
 /** What is sold by the piece: `¥0.284 – ¥0.852 / image`. */
 export function Piece({ model }: { readonly model: ModelRow }): ReactNode {
   const words = useWords(modelsWords);

@@ -7,13 +7,13 @@ import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { buttonLook } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
+import { Fact, Facts } from '../components/facts.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page, Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Time } from '../components/time.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
 import { formatDuration } from '../format/time.ts';
-import { priceText } from '../format/price.ts';
 import { chatSample } from '../samples/chat.ts';
 import type { Sample } from '../samples/client.ts';
 import { imageSample } from '../samples/image.ts';
@@ -22,7 +22,7 @@ import { MissingPage } from '../shell/root.tsx';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
-import { modelAddress, useLineName } from './model-parts.tsx';
+import { Aligned, decimalsOf, modelAddress, useLineName } from './model-parts.tsx';
 import { CodePanel } from './play/code-panel.tsx';
 
 const asked = { group: '' };
@@ -73,7 +73,7 @@ function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
       {model.shutdown_date !== null && <Banner tone="warn">{words.retiresOn(model.shutdown_date)}</Banner>}
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.4fr)]">
         <Panel title={words.facts}>
-          <Facts model={model} />
+          <About model={model} />
         </Panel>
         <Panel title={words.prices} flush>
           <Prices model={model} />
@@ -91,44 +91,35 @@ function sampleOf(baseUrl: string, { id: model, kind, durations }: ModelDetail):
   return videoSample(baseUrl, { model, prompt: 'A red fox walks through the snow', duration: durations?.[0] ?? 5, async: true });
 }
 
-function Facts({ model }: { readonly model: ModelDetail }): ReactNode {
+function About({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
   const { image, durations, speed, modalities } = model;
   const named = (list: readonly string[]) => list.map((one) => words.modalities[one] ?? one).join(words.comma);
   const listed = (list: readonly (number | string)[]) => list.join(words.comma);
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-table">
-      <Fact label={words.kind}>{words.kinds[model.kind]}</Fact>
-      <Fact label={words.vendor}>{model.vendor}</Fact>
-      {model.context !== null && <Fact label={words.columns.context}>{words.tokens(formatCount(model.context))}</Fact>}
-      {model.output_tokens_max !== null && <Fact label={words.outputMax}>{words.tokens(formatCount(model.output_tokens_max))}</Fact>}
-      {modalities && <Fact label={words.takes}>{named(modalities.in)}</Fact>}
-      {modalities && <Fact label={words.gives}>{named(modalities.out)}</Fact>}
-      {image && <Fact label={words.sizes}>{image.sizes === null ? words.anySize : listed(image.sizes)}</Fact>}
-      {image?.qualities && <Fact label={words.qualities}>{listed(image.qualities)}</Fact>}
-      {image?.images_max && <Fact label={words.imagesMax}>{image.images_max}</Fact>}
-      {durations && <Fact label={words.durations}>{words.seconds(listed(durations))}</Fact>}
+    <Facts>
+      <Fact name={words.kind}>{words.kinds[model.kind]}</Fact>
+      <Fact name={words.vendor}>{model.vendor}</Fact>
+      {model.context !== null && <Fact name={words.columns.context}>{words.tokens(formatCount(model.context))}</Fact>}
+      {model.output_tokens_max !== null && <Fact name={words.outputMax}>{words.tokens(formatCount(model.output_tokens_max))}</Fact>}
+      {modalities && <Fact name={words.takes}>{named(modalities.in)}</Fact>}
+      {modalities && <Fact name={words.gives}>{named(modalities.out)}</Fact>}
+      {image && <Fact name={words.sizes}>{image.sizes === null ? words.anySize : listed(image.sizes)}</Fact>}
+      {image?.qualities && <Fact name={words.qualities}>{listed(image.qualities)}</Fact>}
+      {image?.images_max && <Fact name={words.imagesMax}>{image.images_max}</Fact>}
+      {durations && <Fact name={words.durations}>{words.seconds(listed(durations))}</Fact>}
       {speed === null ? (
-        <Fact label={words.firstByte}>
+        <Fact name={words.firstByte}>
           <span className="text-muted">{words.quiet}</span>
         </Fact>
       ) : (
         <>
-          {speed.first_byte_median_ms !== null && <Fact label={words.firstByte}>{formatDuration(speed.first_byte_median_ms)}</Fact>}
-          {speed.total_mean_ms !== null && <Fact label={words.totalMean}>{formatDuration(speed.total_mean_ms)}</Fact>}
-          <Fact label={words.success}>{formatShare(speed.success_share)}</Fact>
+          {speed.first_byte_median_ms !== null && <Fact name={words.firstByte}>{formatDuration(speed.first_byte_median_ms)}</Fact>}
+          {speed.total_mean_ms !== null && <Fact name={words.totalMean}>{formatDuration(speed.total_mean_ms)}</Fact>}
+          <Fact name={words.success}>{formatShare(speed.success_share)}</Fact>
         </>
       )}
-    </dl>
-  );
-}
-
-function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }): ReactNode {
-  return (
-    <>
-      <dt className="text-muted">{label}</dt>
-      <dd className="min-w-0 text-right break-words figures">{children}</dd>
-    </>
+    </Facts>
   );
 }
 
@@ -163,8 +154,8 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
                   {lineName(price)}
                 </th>
                 {model.by_group.map(({ group, prices }) => (
-                  <td key={group} className="px-4 text-right whitespace-nowrap figures">
-                    {priceText(prices[index]?.amount ?? '0.00')}
+                  <td key={group} className="px-4 text-right">
+                    <Aligned amount={prices[index]?.amount ?? '0.00'} decimals={decimalsOf(prices.map(({ amount }) => amount))} />
                   </td>
                 ))}
                 <td className="px-4 whitespace-nowrap text-muted">{words.pricePer('', words.per[price.unit]).trim()}</td>

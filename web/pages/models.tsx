@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { ModelRow, ModelsView, UnitPrice } from '../../src/console/contract.ts';
 import { data, queryClient, useData } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
@@ -14,8 +14,7 @@ import { priceText, rateOf } from '../format/price.ts';
 import { modelsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { kindsOf, modelPath, tokenPrice } from './model-parts.tsx';
-import { Piece } from './model-parts.tsx';
+import { Aligned, Piece, decimalsOf, kindsOf, modelPath, tokenPrice } from './model-parts.tsx';
 
 const asked = { group: '', kind: '', vendor: '', q: '', sort: 'name' };
 type Asked = typeof asked;
@@ -157,12 +156,10 @@ function ModelTable({ rows, group }: { readonly rows: readonly ModelRow[]; reado
   const words = useWords(modelsWords);
   const language = useLanguage();
   const { columns: names } = words;
-  const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => ({
-    id: of,
-    header,
-    align: 'right',
-    cell: (model) => <TokenPrice price={tokenPrice(model, of)} />,
-  });
+  const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => {
+    const decimals = decimalsOf(rows.flatMap((model) => tokenPrice(model, of)?.amount ?? []));
+    return { id: of, header, align: 'right', cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} /> };
+  };
   const columns: readonly Column<ModelRow>[] = [
     { id: 'model', header: names.model, cell: (model) => <ModelName model={model} />, className: 'max-w-96' },
     { id: 'vendor', header: names.vendor, cell: ({ vendor }) => vendor, className: 'text-muted' },
@@ -216,14 +213,25 @@ function ModelName({ model: { id, modalities } }: { readonly model: ModelRow }):
   );
 }
 
-function TokenPrice({ price }: { readonly price: UnitPrice | undefined }): ReactNode {
-  return price === undefined ? <span className="text-faint">—</span> : <span className="figures">{priceText(price.amount)}</span>;
+function TokenPrice({ price, decimals }: { readonly price: UnitPrice | undefined; readonly decimals: number }): ReactNode {
+  return price === undefined ? <span className="text-faint">—</span> : <Aligned amount={price.amount} decimals={decimals} />;
 }
 
 function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {
-  const [input, output] = [tokenPrice(model, 'input'), tokenPrice(model, 'output')];
-  if (input === undefined && output === undefined) return <Piece model={model} />;
+  const { columns } = useWords(modelsWords);
+  const sides = (['input', 'output'] as const).flatMap((side) => {
+    const price = tokenPrice(model, side);
+    return price === undefined ? [] : [{ name: columns[side], text: priceText(price.amount) }];
+  });
+  if (sides.length === 0) return <Piece model={model} />;
   return (
-    <span className="figures">{[input, output].flatMap((price) => (price === undefined ? [] : priceText(price.amount))).join(' · ')}</span>
+    <span className="flex items-baseline gap-1 text-table figures">
+      {sides.map(({ name, text }) => (
+        <Fragment key={name}>
+          <span className="text-caption text-muted">{name}</span>
+          {text}
+        </Fragment>
+      ))}
+    </span>
   );
 }

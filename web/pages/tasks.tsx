@@ -9,6 +9,7 @@ import { ButtonLink } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
+import { Fact, Facts } from '../components/facts.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
@@ -133,27 +134,27 @@ function Detail({ task }: { readonly task: TaskDetail }): ReactNode {
   return (
     <div className="flex flex-col gap-4">
       <TaskProgress task={task} />
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-table">
-        <Fact label={facts.id}>
+      <Facts>
+        <Fact name={facts.id}>
           <CopyText text={task.id} label={facts.id} />
         </Fact>
-        <Fact label={facts.key}>
+        <Fact name={facts.key}>
           <PathLink path={`/keys/${task.key_id}`}>{task.key_name}</PathLink>
         </Fact>
-        <Fact label={facts.length}>{words.seconds(formatCount(task.seconds))}</Fact>
-        {task.size !== null && <Fact label={facts.size}>{task.size}</Fact>}
-        <Fact label={facts.submitted}>
+        <Fact name={facts.length}>{words.seconds(formatCount(task.seconds))}</Fact>
+        {task.size !== null && <Fact name={facts.size}>{task.size}</Fact>}
+        <Fact name={facts.submitted}>
           <Time at={task.submitted_at} />
         </Fact>
         {task.ended_at !== null && (
-          <Fact label={facts.ended}>
+          <Fact name={facts.ended}>
             <Time at={task.ended_at} />
           </Fact>
         )}
-        <Fact label={words.columns.money}>
+        <Fact name={words.columns.money}>
           <TaskMoney task={task} />
         </Fact>
-      </dl>
+      </Facts>
       {task.state !== 'failed' && <Lines task={task} />}
       <p className="text-caption text-muted">
         <Rich text={words.expiresAt} time={<Time at={task.expires_at} as="relative" />} />
@@ -183,14 +184,5 @@ function Lines({ task }: { readonly task: TaskDetail }): ReactNode {
         </p>
       )}
     </div>
-  );
-}
-
-function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }): ReactNode {
-  return (
-    <>
-      <dt className="text-muted">{label}</dt>
-      <dd className="min-w-0 text-right figures">{children}</dd>
-    </>
   );
 }

@@ -98,13 +98,13 @@ export function curlJson(address: string, body: Value, options = ''): string {
     '  -H "Content-Type: application/json" \\',
   ];
   if (holdsFile(body)) return [...head, '  -d @- <<JSON', jsonOf(body, document), 'JSON'].join('\n');
-  return [...head, `  -d ${singleQuoted(jsonOf(body, json))}`].join('\n');
+  return [...head, `  -d ${singleQuoted(jsonOf(body, json, '  '))}`].join('\n');
 }
 
 const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** JSON takes no comma behind the last member. */
-const jsonOf = (body: Value, tongue: Tongue): string => written(body, tongue).replace(/,(?=\n\s*[}\]])/g, '');
+const jsonOf = (body: Value, tongue: Tongue, indent = ''): string => written(body, tongue, indent).replace(/,(?=\n\s*[}\]])/g, '');
 
 export function holdsFile(value: Value | undefined): boolean {
   if (value === null || typeof value !== 'object') return false;

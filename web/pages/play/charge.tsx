@@ -3,6 +3,7 @@ import type { ChargeDetail } from '../../../src/console/contract.ts';
 import { ApiError, get } from '../../api/client.ts';
 import { queryClient } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
+import { linkLook } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { sayError } from '../../components/error-panel.tsx';
 import { Money } from '../../components/money.tsx';
@@ -66,7 +67,9 @@ export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode 
       {parts.map((part) => (
         <span key={String(part)}>{part}</span>
       ))}
-      <PathLink path={`/usage/${charge.id}`}>{words.seeCharge}</PathLink>
+      <PathLink path={`/usage/${charge.id}`} className={`${linkLook} inline-flex min-h-6 items-center`}>
+        {words.seeCharge}
+      </PathLink>
     </p>
   );
 }

@@ -132,15 +132,17 @@ function WishFields({ wish, editable, tried, busy, cost, onChange, onGo }: WishF
   const impossible = mode === 'edit' && !editable;
   return (
     <div className="flex flex-col gap-3">
-      <Segments
-        label={words.mode}
-        value={mode}
-        onChange={(next) => onChange({ mode: next })}
-        options={[
-          ['generate', words.generate],
-          ['edit', words.edit],
-        ]}
-      />
+      <div>
+        <Segments
+          label={words.mode}
+          value={mode}
+          onChange={(next) => onChange({ mode: next })}
+          options={[
+            ['generate', words.generate],
+            ['edit', words.edit],
+          ]}
+        />
+      </div>
       {impossible && <p className="text-table text-warn">{words.notEditable}</p>}
       {mode === 'edit' && editable && (
         <Given

@@ -109,7 +109,7 @@ function Canvas({ input, sides, strokes, brush, onChange }: CanvasProps): ReactN
     return [(clientX - left) * scale, (clientY - top) * scale];
   };
   return (
-    <div className="relative max-w-lg self-start overflow-hidden rounded-control border border-line">
+    <div className="relative max-w-sm self-start overflow-hidden rounded-control border border-line">
       <img src={input.url} alt={input.name} className="block h-auto max-w-full" />
       <canvas
         ref={canvas}
