@@ -85,6 +85,7 @@ function WideTable<Row>({ label, rows, rowKey, columns, path, onOpen, selected }
                   'h-9 px-3 whitespace-nowrap',
                   align === 'right' && 'text-right figures',
                   index === 0 && firstLook,
+                  index === 0 && (rowKey(row) === selected ? 'bg-accent-soft' : 'bg-surface'),
                   className,
                 );
                 if (index > 0)
@@ -109,7 +110,7 @@ function WideTable<Row>({ label, rows, rowKey, columns, path, onOpen, selected }
   );
 }
 
-const firstLook = 'sticky left-0 z-10 bg-surface text-left font-normal group-hover:bg-sunken';
+const firstLook = 'sticky left-0 z-10 text-left font-normal group-hover:bg-sunken';
 
 function Cards<Row>({ label, rows, rowKey, card, path, onOpen, selected }: TableProps<Row>): ReactNode {
   const open = useOpen(onOpen);
