@@ -81,7 +81,7 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
         <tfoot className="border-t border-edge">
           {sumsOf(detail).map(([word, amount], index) => (
             <tr key={word} className={clsx(index === 0 && 'font-medium')}>
-              <th scope="row" colSpan={4} className={clsx(cell, 'text-right', index > 0 && 'font-normal')}>
+              <th scope="row" colSpan={4} className={clsx(cell, 'text-right', index > 0 ? 'font-normal' : 'font-medium')}>
                 {words[word]}
               </th>
               <td className={clsx(cell, 'text-right whitespace-nowrap')}>

@@ -145,7 +145,7 @@ function Facts({ order }: { readonly order: OrderView }): ReactNode {
           </span>,
         ] as const,
     ),
-  ]; // prettier-ignore
+  ];
   return (
     <Panel
       title={of.facts}

@@ -24,7 +24,7 @@ export function Unfold({ isOpen, label, onToggle, children }: UnfoldProps): Reac
       data-row-link
       aria-expanded={isOpen}
       onClick={onToggle}
-      className="flex min-h-6 max-w-full items-center gap-1 rounded-badge text-left touch:min-h-11"
+      className="-my-0.5 flex min-h-6 max-w-full items-center gap-1 rounded-badge text-left touch:min-h-11"
     >
       <Icon name={isOpen ? 'down' : 'right'} className="text-muted" />
       <span className="min-w-0">{children}</span>
