@@ -69,7 +69,7 @@ export function UsageFilter({ state, onChange, children }: UsageFilterProps): Re
   const { filter, range } = words;
   const fields = [
     { name: 'key', label: filter.key, options: keys.data?.items.map(({ id, name }) => [id, name] as const) ?? [] },
-    { name: 'model', label: filter.model, placeholder: filter.modelPlaceholder, suggestions: models.data?.items.map(({ id }) => id) ?? [] },
+    { name: 'model', label: filter.model, suggestions: models.data?.items.map(({ id }) => id) ?? [] },
     { name: 'kind', label: filter.kind, options: kinds.map((kind) => [kind, words.kinds[kind] ?? kind] as const) },
     { name: 'status', label: filter.status, options: statuses.map((status) => [status, words.statuses[status]] as const) },
     { name: 'min_cost', label: filter.cost, placeholder: filter.costPlaceholder },

@@ -17,7 +17,6 @@ export default {
   filter: {
     key: 'Key',
     model: 'Model',
-    modelPlaceholder: 'deepseek-chat',
     kind: 'Kind',
     status: 'Status',
     cost: 'Costs at least',

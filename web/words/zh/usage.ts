@@ -19,7 +19,6 @@ export default {
   filter: {
     key: '密钥',
     model: '模型',
-    modelPlaceholder: 'deepseek-chat',
     kind: '类型',
     status: '状态',
     cost: '费用不低于',
