@@ -35,3 +35,15 @@ export function shiftDay(day: string, days: number): string {
 export function isDay(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }
+
+/** What a clock of the zone shows, as fields of browsers write it (`2026-11-21T14:03`), as an instant, ISO. */
+export function instantOf(clock: string, zone: string): string {
+  const asUtc = Date.parse(`${clock}Z`);
+  const first = asUtc - offsetMs(new Date(asUtc).toISOString(), zone);
+  return new Date(asUtc - offsetMs(new Date(first).toISOString(), zone)).toISOString();
+}
+
+/** The other way round. */
+export function clockOf(iso: string, zone: string): string {
+  return formatTime(iso, zone).slice(0, 16).replace(' ', 'T');
+}

@@ -14,3 +14,6 @@ export const playgroundWords = family({ en: () => import('./en/playground.ts'), 
 export const tasksWords = family({ en: () => import('./en/tasks.ts'), zh: () => import('./zh/tasks.ts') });
 export const operatorWords = family({ en: () => import('./en/operator.ts'), zh: () => import('./zh/operator.ts') });
 export const channelWords = family({ en: () => import('./en/operator-channels.ts'), zh: () => import('./zh/operator-channels.ts') });
+export const priceWords = family({ en: () => import('./en/operator-prices.ts'), zh: () => import('./zh/operator-prices.ts') });
+export const peopleWords = family({ en: () => import('./en/operator-people.ts'), zh: () => import('./zh/operator-people.ts') });
+export const bookWords = family({ en: () => import('./en/operator-books.ts'), zh: () => import('./zh/operator-books.ts') });

@@ -1,9 +1,60 @@
 import type { ReactNode } from 'react';
+import { addressOf } from '../../api/client.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { Button, ButtonAnchor } from '../../components/button.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import { useZone } from '../../components/time.tsx';
+import { endOfDay, isDay, startOfDay } from '../../format/day.ts';
+import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { AuditTrail } from './audit-trail.tsx';
+import { ZoneNow } from './parts.tsx';
 
+const asked = { actor: '', action: '', target: '', account: '', from: '', to: '' };
+
+/** Who did what, to what, and why: only ever added to. */
 export function AuditPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.audit}>{null}</Page>;
+  const { audit: words } = useWords(bookWords);
+  const { actions, table } = useWords(sharedWords);
+  const zone = useZone();
+  const [state, setState] = useSearchState(asked);
+  const { from, to, ...plain } = state;
+  const filter = {
+    ...Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== '')),
+    ...(from !== '' && { from: isDay(from) ? startOfDay(from, zone) : from }),
+    ...(to !== '' && { to: isDay(to) ? endOfDay(to, zone) : to }),
+  };
+  const families = Object.entries(words.families);
+  const fields: readonly FilterField[] = [
+    { name: 'action', label: words.filters.action, options: [...families, ...Object.entries(words.actions)] },
+    { name: 'actor', label: words.filters.actor, placeholder: 'usr_…' },
+    { name: 'account', label: words.filters.account, placeholder: 'usr_…' },
+    { name: 'target', label: words.filters.target, placeholder: words.targetPlaceholder },
+    { name: 'from', label: words.filters.from, placeholder: '2026-11-01' },
+    { name: 'to', label: words.filters.to, placeholder: '2026-11-21' },
+  ];
+  const clear = () => setState({ ...asked });
+  const filtered = Object.keys(filter).length > 0;
+  return (
+    <Page title={words.title} wide note={<ZoneNow />}>
+      <FilterBar fields={fields} value={state} onChange={setState}>
+        <ButtonAnchor icon="download" href={addressOf('operator/audit.csv', filter)} download>
+          {table.csv}
+        </ButtonAnchor>
+      </FilterBar>
+      <AuditTrail
+        filter={filter}
+        empty={
+          filtered ? (
+            <EmptyState text={words.nothing}>
+              <Button onClick={clear}>{actions.clearFilter}</Button>
+            </EmptyState>
+          ) : undefined
+        }
+      />
+      <p className="text-caption text-muted">{words.appendOnly}</p>
+    </Page>
+  );
 }

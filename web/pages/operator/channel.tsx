@@ -1,9 +1,157 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import type { ChannelHealth, ChannelView } from '../../../src/console/contract.ts';
+import { ApiError } from '../../api/client.ts';
+import { data, queryClient } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { Banner } from '../../components/banner.tsx';
+import { Button } from '../../components/button.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { useZone, ZoneNote } from '../../components/time.tsx';
+import { formatDay } from '../../format/time.ts';
+import { MissingPage } from '../../shell/root.tsx';
+import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { AuditTrail } from './audit-trail.tsx';
+import { EditChannel } from './channel-form.tsx';
+import { ChannelHealthTab } from './channel-health.tsx';
+import { canResume, ChannelMenu } from './channel-menu.tsx';
+import { ChannelModels } from './channel-models.tsx';
+import { ChannelBadge, ChannelWhy, channelAddress, useChannel, useChannelTurn } from './channel-parts.tsx';
+import { ChannelTest } from './channel-test.tsx';
+import { Chips } from './parts.tsx';
 
+/** `form`: `test` or `edit`. */
+const asked = { tab: 'health', form: '' };
+type Tab = 'health' | 'models' | 'settings' | 'history';
+
+export const ahead = ({ params: { id = '' } }: { readonly params: Readonly<Record<string, string | undefined>> }) => {
+  void queryClient.prefetchQuery(data<ChannelView>(channelAddress(id)));
+  void queryClient.prefetchQuery(data<ChannelHealth>(`${channelAddress(id)}/health`));
+};
+
+/** One channel: how it does, what it serves, what it is set to, and who changed it. */
 export function ChannelPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.channels}>{null}</Page>;
+  const words = useWords(channelWords);
+  const { id: name = '' } = useParams({ strict: false });
+  const channel = useChannel(name);
+  const [{ form }, setState] = useSearchState(asked);
+  const { turn, dialog } = useChannelTurn();
+  const navigate = useNavigate();
+  if (channel.error instanceof ApiError && channel.error.status === 404) return <MissingPage />;
+  const { data: view } = channel;
+  const close = () => setState({ form: '' });
+  return (
+    <Page
+      title={name}
+      above={[{ label: words.title, to: '/operator/channels' }]}
+      note={view && <Note channel={view} at={new Date(channel.dataUpdatedAt).toISOString()} />}
+      actions={
+        view && (
+          <>
+            {canResume(view) ? (
+              <Button icon="play" onClick={() => void turn(name, 'resume')}>
+                {words.menu.resume}
+              </Button>
+            ) : (
+              <Button icon="stop" onClick={() => void turn(name, 'drain')}>
+                {words.menu.drain}
+              </Button>
+            )}
+            <Button look="primary" icon="pulse" onClick={() => setState({ form: 'test' })}>
+              {words.menu.test}
+            </Button>
+            <ChannelMenu
+              channel={view}
+              onTurn={turn}
+              onCopy={() => void navigate({ to: '/operator/channels', search: { form: `copy:${name}` } as never })}
+            />
+          </>
+        )
+      }
+    >
+      <Loaded query={channel}>{(detail) => <Detail channel={detail} />}</Loaded>
+      {view && form === 'test' && <ChannelTest channel={view} onClose={close} />}
+      {view && form === 'edit' && view.origin === 'console' && <EditChannel channel={view} onClose={close} />}
+      {dialog}
+    </Page>
+  );
+}
+
+function Note({ channel, at }: { readonly channel: ChannelView; readonly at: string }): ReactNode {
+  return (
+    <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1">
+      <ChannelBadge channel={channel} />
+      <ChannelWhy channel={channel} />
+      <ZoneNote at={at} />
+    </div>
+  );
+}
+
+function Detail({ channel }: { readonly channel: ChannelView }): ReactNode {
+  const { tabs } = useWords(channelWords);
+  const [{ tab }, setState] = useSearchState(asked);
+  const shown: Tab = tab === 'models' || tab === 'settings' || tab === 'history' ? tab : 'health';
+  return (
+    <Tabs
+      label={tabs.label}
+      value={shown}
+      onChange={(next) => setState({ tab: next })}
+      tabs={(['health', 'models', 'settings', 'history'] as const).map((each) => [each, tabs[each]] as const)}
+    >
+      {shown === 'health' && <ChannelHealthTab channel={channel} />}
+      {shown === 'models' && <ChannelModels channel={channel} />}
+      {shown === 'settings' && <Settings channel={channel} />}
+      {shown === 'history' && <AuditTrail filter={{ target: `channel:${channel.name}` }} />}
+    </Tabs>
+  );
+}
+
+function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
+  const words = useWords(channelWords);
+  const { origin: origins } = useWords(operatorWords);
+  const zone = useZone();
+  const [, setState] = useSearchState(asked);
+  const { secret, origin } = channel;
+  const edit = () => setState({ form: 'edit' });
+  const key = secret.set
+    ? words.settings.keySet(secret.last4 ?? '····', secret.set_at === null ? '' : formatDay(secret.set_at, zone))
+    : words.settings.keyNotSet;
+  return (
+    <div className="flex flex-col gap-4">
+      {origin === 'configuration' && <Banner tone="accent">{words.settings.readOnly}</Banner>}
+      <Panel
+        title={words.tabs.settings}
+        actions={
+          origin === 'console' && (
+            <Button size="small" icon="edit" onClick={edit}>
+              {words.menu.edit}
+            </Button>
+          )
+        }
+      >
+        <Facts>
+          <Fact name={words.settings.vendor}>{channel.vendor}</Fact>
+          <Fact name={words.settings.baseUrl}>{channel.base_url ?? words.vendorDefault}</Fact>
+          <Fact name={words.settings.key}>
+            {key}
+            {origin === 'console' && (
+              <Button size="small" look="ghost" onClick={edit}>
+                {words.settings.replace}
+              </Button>
+            )}
+          </Fact>
+          <Fact name={words.settings.groups}>
+            <Chips items={channel.groups} className="justify-end" />
+          </Fact>
+          <Fact name={words.settings.priority}>{channel.priority}</Fact>
+          <Fact name={words.settings.weight}>{channel.weight}</Fact>
+          <Fact name={origins.label}>{origins[origin]}</Fact>
+        </Facts>
+      </Panel>
+    </div>
+  );
 }

@@ -1,9 +1,177 @@
 import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import type { ChannelState, ChannelView, List } from '../../../src/console/contract.ts';
+import { data, queryClient } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { moneyColumn } from '../../components/money-column.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { formatCount, formatShare } from '../../format/count.ts';
+import { channelWords, operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { NewChannel } from './channel-form.tsx';
+import { ChannelMenu } from './channel-menu.tsx';
+import { ChannelBadge, ChannelWhy, channelPath, firstByteText, useChannels, useChannelTurn } from './channel-parts.tsx';
 
+/** `form`: `new`, or `copy:` and a channel's name. */
+const asked = { vendor: '', model: '', group: '', state: '', form: '' };
+type Asked = Readonly<Record<keyof typeof asked, string>>;
+const states: readonly ChannelState[] = ['healthy', 'degraded', 'cooling', 'parked', 'draining', 'drained', 'disabled'];
+
+export const ahead = () => void queryClient.prefetchQuery(data<List<ChannelView>>('operator/channels'));
+
+/** Whom we buy from, and how they do. */
 export function ChannelsPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.channels}>{null}</Page>;
+  const words = useWords(channelWords);
+  const channels = useChannels();
+  const [state, setState] = useSearchState(asked);
+  return (
+    <Page
+      title={words.title}
+      wide
+      note={channels.data && <Counts channels={channels.data.items} />}
+      actions={
+        <Button look="primary" icon="plus" data-shortcut="create" onClick={() => setState({ form: 'new' })}>
+          {words.add}
+        </Button>
+      }
+    >
+      <Loaded query={channels}>{({ items }) => <Listed channels={items} state={state} onChange={setState} />}</Loaded>
+      {state.form !== '' && (
+        <NewChannel like={channels.data?.items.find(({ name }) => state.form === `copy:${name}`)} onClose={() => setState({ form: '' })} />
+      )}
+    </Page>
+  );
+}
+
+function Counts({ channels }: { readonly channels: readonly ChannelView[] }): ReactNode {
+  const words = useWords(channelWords);
+  const counted = states.flatMap((state) => {
+    const count = channels.filter((channel) => channel.state === state).length;
+    return count === 0 ? [] : [words.count(words.states[state], count)];
+  });
+  return <p className="text-caption text-muted">{counted.join(' · ')}</p>;
+}
+
+interface ListedProps {
+  readonly channels: readonly ChannelView[];
+  readonly state: Asked;
+  readonly onChange: (change: Partial<Asked>) => void;
+}
+
+function Listed({ channels, state, onChange }: ListedProps): ReactNode {
+  const words = useWords(channelWords);
+  const { actions } = useWords(sharedWords);
+  const sorted = (names: readonly string[]) => [...new Set(names)].toSorted();
+  const same = (names: readonly string[]) => sorted(names).map((name) => [name, name] as const);
+  const fields: readonly FilterField[] = [
+    { name: 'state', label: words.filters.state, options: states.map((each) => [each, words.states[each]] as const) },
+    { name: 'vendor', label: words.filters.vendor, options: same(channels.map(({ vendor }) => vendor)) },
+    { name: 'group', label: words.filters.group, options: same(channels.flatMap(({ groups }) => groups)) },
+    { name: 'model', label: words.filters.model, suggestions: sorted(channels.flatMap(({ models }) => models.map(({ id }) => id))) },
+  ];
+  const rows = channels.filter((channel) => matches(channel, state));
+  const clear = () => onChange({ vendor: '', model: '', group: '', state: '' });
+  return (
+    <div className="flex flex-col gap-3">
+      <FilterBar fields={fields} value={state} onChange={onChange} />
+      <Panel flush>
+        {rows.length > 0 && <ChannelTable channels={rows} onCopy={(name) => onChange({ form: `copy:${name}` })} />}
+        {channels.length === 0 && <EmptyState text={words.empty} />}
+        {channels.length > 0 && rows.length === 0 && (
+          <EmptyState text={words.nothing}>
+            <Button onClick={clear}>{actions.clearFilter}</Button>
+          </EmptyState>
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+function matches({ vendor, groups, models, state }: ChannelView, wanted: Asked): boolean {
+  return (
+    ['', vendor].includes(wanted.vendor) &&
+    ['', state].includes(wanted.state) &&
+    ['', ...groups].includes(wanted.group) &&
+    (wanted.model === '' || models.some(({ id }) => id.toLowerCase().includes(wanted.model.toLowerCase())))
+  );
+}
+
+function ChannelTable({
+  channels,
+  onCopy,
+}: {
+  readonly channels: readonly ChannelView[];
+  readonly onCopy: (name: string) => void;
+}): ReactNode {
+  const words = useWords(channelWords);
+  const { actions } = useWords(operatorWords);
+  const { columns } = words;
+  const { turn, dialog } = useChannelTurn();
+  const menu = (channel: ChannelView) => <ChannelMenu channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />;
+  const share = ({ last_hour: { error_share: errors } }: ChannelView) => (errors === null ? '—' : formatShare(errors));
+  const rows: readonly Column<ChannelView>[] = [
+    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span> },
+    {
+      id: 'state',
+      header: columns.state,
+      cell: (channel) => (
+        <span className="flex items-center gap-2">
+          <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
+        </span>
+      ),
+    },
+    { id: 'vendor', header: columns.vendor, cell: ({ vendor }) => vendor },
+    { id: 'base', header: columns.baseUrl, cell: (channel) => <Host channel={channel} /> },
+    { id: 'models', header: columns.models, align: 'right', cell: ({ models }) => formatCount(models.length) },
+    { id: 'order', header: columns.order, align: 'right', cell: ({ priority, weight }) => `${priority} / ${weight}` },
+    { id: 'requests', header: columns.requests, align: 'right', cell: ({ last_hour: { requests } }) => formatCount(requests) },
+    { id: 'errors', header: columns.errors, align: 'right', cell: share },
+    { id: 'speed', header: columns.firstByte, align: 'right', cell: (channel) => firstByteText(channel.last_hour) },
+    moneyColumn(channels, { id: 'cost', header: columns.cost, amount: (channel) => channel.vendor_cost_24h, as: 'spend' }),
+    { id: 'menu', header: <span className="sr-only">{actions('')}</span>, align: 'right', cell: menu, className: 'w-10' },
+  ];
+  return (
+    <>
+      <Table
+        label={words.title}
+        rows={channels}
+        rowKey={({ name }) => name}
+        columns={rows}
+        path={({ name }) => channelPath(name)}
+        card={(channel) => ({
+          title: channel.name,
+          value: <ChannelBadge channel={channel} />,
+          detail: (
+            <>
+              <span>{channel.vendor}</span>
+              <span>
+                {columns.requests} {formatCount(channel.last_hour.requests)}
+              </span>
+              <span>
+                {columns.errors} {share(channel)}
+              </span>
+              <ChannelWhy channel={channel} />
+            </>
+          ),
+          menu: menu(channel),
+        })}
+      />
+      {dialog}
+    </>
+  );
+}
+
+function Host({ channel: { base_url: address } }: { readonly channel: ChannelView }): ReactNode {
+  const words = useWords(channelWords);
+  if (address === null) return <span className="text-muted">{words.vendorDefault}</span>;
+  const host = address.replace(/^https?:\/\//, '');
+  return (
+    <span className="block max-w-48 truncate" data-tip={address}>
+      {host}
+    </span>
+  );
 }

@@ -1,9 +1,132 @@
-import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { OperatorGroup } from '../../../src/console/contract.ts';
+import { ApiError, send } from '../../api/client.ts';
+import { data, queryClient, useData } from '../../api/data.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/dialog.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { formatCount } from '../../format/count.ts';
+import { shortest } from '../../format/written-price.ts';
+import { MissingPage } from '../../shell/root.tsx';
+import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { channelPath } from './channel-parts.tsx';
+import { EditGroup, groupAddress, refreshGroups } from './group-form.tsx';
+import { operatorModelPath } from './model-parts.ts';
+
+export const ahead = ({ params: { name = '' } }: { readonly params: Readonly<Record<string, string | undefined>> }) =>
+  void queryClient.prefetchQuery(data<OperatorGroup>(groupAddress(name)));
 
 export function GroupPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.groups}>{null}</Page>;
+  const { groups: words } = useWords(priceWords);
+  const { name = '' } = useParams({ strict: false });
+  const group = useData<OperatorGroup>(groupAddress(name));
+  if (group.error instanceof ApiError && group.error.status === 404) return <MissingPage />;
+  return (
+    <Page title={name} above={[{ label: words.title, to: '/operator/groups' }]} actions={group.data && <Actions group={group.data} />}>
+      <Loaded query={group}>
+        {(view) => (
+          <div className="grid gap-4 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+            <Models group={view} />
+            <About group={view} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const { origin } = useWords(operatorWords);
+  const toast = useToast();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'edit' | 'remove'>();
+  const close = () => setOpen(undefined);
+  const channels = [...new Set(group.models.flatMap((model) => model.channels))];
+  const fixed = group.origin === 'configuration' ? origin.readOnly : undefined;
+  const needed = group.keys > 0 || channels.length > 0 ? words.inUse(group.keys, channels.join(' · ')) : undefined;
+  const remove = async () => {
+    await send('DELETE', groupAddress(group.name), { ifMatch: group.version });
+    toast({ tone: 'done', text: words.removed(group.name) });
+    await navigate({ to: '/operator/groups' });
+    await refreshGroups();
+  };
+  return (
+    <>
+      <Button icon="trash" disabledFor={fixed ?? needed} onClick={() => setOpen('remove')}>
+        {words.remove}
+      </Button>
+      <Button look="primary" icon="edit" disabledFor={fixed} onClick={() => setOpen('edit')}>
+        {words.edit}
+      </Button>
+      {open === 'edit' && <EditGroup group={group} onClose={close} />}
+      {open === 'remove' && (
+        <Confirm open onClose={close} title={words.removeTitle(group.name)} action={words.remove} onConfirm={remove}>
+          {words.removeText}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function About({ group }: { readonly group: OperatorGroup }): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const { origin, unlimited } = useWords(operatorWords);
+  const { columns } = words;
+  const limit = (value: number | null) => (value === null ? unlimited : formatCount(value));
+  return (
+    <Panel title={words.facts} className="self-start">
+      <Facts>
+        <Fact name={columns.multiplier}>
+          <span className="figures">×{shortest(group.multiplier)}</span>
+        </Fact>
+        <Fact name={columns.rpm}>{limit(group.rpm)}</Fact>
+        <Fact name={columns.tpm}>{limit(group.tpm)}</Fact>
+        <Fact name={columns.concurrency}>{limit(group.concurrency)}</Fact>
+        <Fact name={words.users}>{formatCount(group.keys)}</Fact>
+        <Fact name={origin.label}>{origin[group.origin]}</Fact>
+      </Facts>
+    </Panel>
+  );
+}
+
+type Model = OperatorGroup['models'][number];
+
+/** What its keys can call, and why: which channels of the group serve it. */
+function Models({ group: { models } }: { readonly group: OperatorGroup }): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const channels = (model: Model) =>
+    model.channels.map((name, index) => (
+      <span key={name}>
+        {index > 0 && ' · '}
+        <PathLink path={channelPath(name)}>{name}</PathLink>
+      </span>
+    ));
+  const columns: readonly Column<Model>[] = [
+    { id: 'model', header: words.model, cell: ({ id }) => id },
+    { id: 'channels', header: words.servedBy, cell: channels },
+  ];
+  return (
+    <Panel flush title={words.models(models.length)}>
+      {models.length === 0 ? (
+        <p className="p-4 text-table text-muted">{words.noModels}</p>
+      ) : (
+        <Table
+          label={words.models(models.length)}
+          rows={models}
+          rowKey={({ id }) => id}
+          columns={columns}
+          path={({ id }) => operatorModelPath(id)}
+          card={(model) => ({ title: model.id, value: '', detail: <span>{channels(model)}</span> })}
+        />
+      )}
+    </Panel>
+  );
 }

@@ -1,9 +1,82 @@
 import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import type { List, OperatorGroup } from '../../../src/console/contract.ts';
+import { data, queryClient, useData } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { formatCount } from '../../format/count.ts';
+import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { shortest } from '../../format/written-price.ts';
+import { NewGroup } from './group-form.tsx';
+import { pathName } from './parts.tsx';
 
+const asked = { form: '' };
+
+export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorGroup>>('operator/groups'));
+
+/** At which multiple of the prices, how fast, and what their keys may call. */
 export function GroupsPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.groups}>{null}</Page>;
+  const { groups: words } = useWords(priceWords);
+  const groups = useData<List<OperatorGroup>>('operator/groups');
+  const [{ form }, setState] = useSearchState(asked);
+  return (
+    <Page
+      title={words.title}
+      actions={
+        <Button look="primary" icon="plus" data-shortcut="create" onClick={() => setState({ form: 'new' })}>
+          {words.add}
+        </Button>
+      }
+    >
+      <Panel flush>
+        <Loaded query={groups}>
+          {({ items }) => (items.length === 0 ? <EmptyState text={words.empty} /> : <GroupTable groups={items} />)}
+        </Loaded>
+      </Panel>
+      {form === 'new' && <NewGroup onClose={() => setState({ form: '' })} />}
+    </Page>
+  );
+}
+
+function GroupTable({ groups }: { readonly groups: readonly OperatorGroup[] }): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const { unlimited } = useWords(operatorWords);
+  const { columns } = words;
+  const limit = (value: number | null) => (value === null ? <span className="text-muted">{unlimited}</span> : formatCount(value));
+  const rows: readonly Column<OperatorGroup>[] = [
+    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-80 truncate font-medium">{name}</span> },
+    { id: 'multiplier', header: columns.multiplier, align: 'right', cell: ({ multiplier }) => `×${shortest(multiplier)}` },
+    { id: 'rpm', header: columns.rpm, align: 'right', cell: ({ rpm }) => limit(rpm) },
+    { id: 'tpm', header: columns.tpm, align: 'right', cell: ({ tpm }) => limit(tpm) },
+    { id: 'concurrency', header: columns.concurrency, align: 'right', cell: ({ concurrency }) => limit(concurrency) },
+    { id: 'models', header: columns.models, align: 'right', cell: ({ models }) => formatCount(models.length) },
+    { id: 'keys', header: columns.keys, align: 'right', cell: ({ keys }) => formatCount(keys) },
+  ];
+  return (
+    <Table
+      label={words.title}
+      rows={groups}
+      rowKey={({ name }) => name}
+      columns={rows}
+      path={({ name }) => `/operator/groups/${pathName(name)}`}
+      card={({ name, multiplier, models, keys }) => ({
+        title: name,
+        value: `×${shortest(multiplier)}`,
+        detail: (
+          <>
+            <span>
+              {columns.models} {models.length}
+            </span>
+            <span>
+              {columns.keys} {keys}
+            </span>
+          </>
+        ),
+      })}
+    />
+  );
 }

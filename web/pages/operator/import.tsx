@@ -1,9 +1,138 @@
-import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import { useMutation } from '@tanstack/react-query';
+import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
+import type { ImportBody, ImportReport } from '../../../src/console/contract.ts';
+import { send } from '../../api/client.ts';
+import { Banner } from '../../components/banner.tsx';
+import { Button } from '../../components/button.tsx';
+import { Field, Textarea } from '../../components/field.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { ImportLists } from './import-lists.tsx';
+import { refreshModels } from './model-parts.ts';
+import { FormProblem, ReasonField, useSay } from './parts.tsx';
 
+/** A price list is compared first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.modelsAndPrices}>{null}</Page>;
+  const { import: words, models } = useWords(priceWords);
+  const [text, setText] = useState('');
+  const [compared, setCompared] = useState('');
+  const compare = useMutation({
+    mutationFn: (list: string) => take({ text: list, dry_run: true }),
+    onMutate: (list) => setCompared(list),
+  });
+  const change = (next: string) => {
+    setText(next);
+    if (next !== compared) compare.reset();
+  };
+  return (
+    <Page title={words.title} above={[{ label: models.title, to: '/operator/models' }]}>
+      <Panel>
+        <div className="flex flex-col gap-4">
+          <Field label={words.text} help={words.help}>
+            {(tied) => (
+              <Textarea
+                {...tied}
+                rows={12}
+                spellCheck={false}
+                className="font-mono text-caption"
+                value={text}
+                onChange={({ target }) => change(target.value)}
+              />
+            )}
+          </Field>
+          <div className="flex flex-wrap gap-2">
+            <FileButton onText={change} />
+            <Button
+              look={compare.data === undefined ? 'primary' : 'secondary'}
+              busy={compare.isPending}
+              onClick={() => text.trim() !== '' && compare.mutate(text)}
+            >
+              {words.dryRun}
+            </Button>
+          </div>
+          <FormProblem error={compare.error} />
+        </div>
+      </Panel>
+      {compare.data && (
+        <>
+          <Publish
+            report={compare.data}
+            text={compared}
+            onDone={() => {
+              setText('');
+              compare.reset();
+            }}
+          />
+          <ImportLists report={compare.data} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+const take = (body: ImportBody): Promise<ImportReport> => send('POST', 'operator/prices/import', { body });
+
+function FileButton({ onText }: { readonly onText: (text: string) => void }): ReactNode {
+  const { import: words } = useWords(priceWords);
+  const input = useRef<HTMLInputElement>(null);
+  const read = async ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const [file] = target.files ?? [];
+    if (file !== undefined) onText(await file.text());
+    target.value = ''; // the same file can be chosen again
+  };
+  return (
+    <>
+      <input ref={input} type="file" accept=".yaml,.yml,.json,.csv,text/*" className="hidden" onChange={(event) => void read(event)} />
+      <Button icon="download" onClick={() => input.current?.click()}>
+        {words.file}
+      </Button>
+    </>
+  );
+}
+
+interface PublishProps {
+  readonly report: ImportReport;
+  readonly text: string;
+  readonly onDone: () => void;
+}
+
+function Publish({ report, text, onDone }: PublishProps): ReactNode {
+  const { import: words } = useWords(priceWords);
+  const toast = useToast();
+  const say = useSay();
+  const [reason, setReason] = useState('');
+  const [wrong, setWrong] = useState(false);
+  const count = report.new.length + report.changed.length;
+  const publish = useMutation({
+    mutationFn: () => take({ text, dry_run: false, reason: reason.trim() }),
+    onSuccess: async ({ published }) => {
+      if (!published) return;
+      toast({ tone: 'done', text: words.published(count) });
+      onDone();
+      await refreshModels();
+    },
+    onError: (error) => toast({ tone: 'failed', text: say(error) }),
+  });
+  if (report.refused.length > 0) return <Banner tone="bad">{words.refusedAll}</Banner>;
+  if (count === 0) return <Banner tone="good">{words.nothing}</Banner>;
+  const submit = () => {
+    setWrong(reason.trim() === '');
+    if (reason.trim() !== '') publish.mutate();
+  };
+  return (
+    <Panel>
+      <div className="flex flex-col gap-3">
+        <p>{words.dry}</p>
+        <ReasonField value={reason} onChange={setReason} error={wrong ? 'required' : undefined} />
+        <FormProblem error={publish.error} />
+        <div className="flex justify-end">
+          <Button look="primary" busy={publish.isPending} onClick={submit}>
+            {words.publish}
+          </Button>
+        </div>
+      </div>
+    </Panel>
+  );
 }

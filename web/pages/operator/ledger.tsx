@@ -1,9 +1,190 @@
-import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { LedgerCheckEvents, LedgerCheckView, LedgerRule, List } from '../../../src/console/contract.ts';
+import { sendForEvents } from '../../api/server-events.ts';
+import { data, queryClient } from '../../api/data.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { Badge } from '../../components/status-badge.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { formatCount } from '../../format/count.ts';
+import { formatDuration } from '../../format/time.ts';
+import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { LedgerMoney } from './ledger-money.tsx';
+import { LedgerRules } from './ledger-rules.tsx';
+import { FormProblem, ZoneNow } from './parts.tsx';
 
+const path = 'operator/ledger/checks';
+const watchMs = 700;
+
+export const ahead = () => void queryClient.prefetchQuery(data<List<LedgerCheckView>>(path));
+
+/** Whether the books prove. A check runs on its own: whoever leaves finds it again. */
 export function LedgerPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.ledger}>{null}</Page>;
+  const { ledger: words } = useWords(bookWords);
+  const checks = useQuery({
+    ...data<List<LedgerCheckView>>(path),
+    refetchInterval: ({ state }) => (state.data?.items[0]?.running ? watchMs : false),
+  });
+  const { going, heard, error, run } = useCheck();
+  const last = checks.data?.items[0];
+  const running = going || last?.running === true;
+  return (
+    <Page
+      title={words.title}
+      note={<ZoneNow />}
+      actions={
+        <Button look="primary" icon="ledger" busy={running} onClick={() => void run()}>
+          {words.run}
+        </Button>
+      }
+    >
+      <FormProblem error={error} />
+      <Loaded query={checks}>
+        {({ items }) =>
+          items.length === 0 && !going ? (
+            <Panel>
+              <EmptyState text={words.none} />
+            </Panel>
+          ) : (
+            <div className="flex flex-col gap-4">
+              <Last check={items[0]} heard={going ? heard : []} running={running} />
+              {items.length > 1 && <Earlier checks={items.slice(1)} />}
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Starts a check and hears its rules one by one; leaving the page ends the hearing alone. */
+function useCheck() {
+  const [going, setGoing] = useState(false);
+  const [heard, setHeard] = useState<readonly LedgerRule[]>([]);
+  const [error, setError] = useState<Error | null>(null);
+  const left = useRef<AbortController>(undefined);
+  useEffect(() => () => left.current?.abort(), []);
+  const run = async (): Promise<void> => {
+    const { signal } = (left.current = new AbortController());
+    setGoing(true);
+    setHeard([]);
+    setError(null);
+    try {
+      await sendForEvents<LedgerCheckEvents>(
+        'operator/ledger/check',
+        { signal },
+        {
+          rule: (rule) => setHeard((old) => [...old.filter((each) => each.rule !== rule.rule), rule]),
+          done: () => undefined,
+        },
+      );
+    } catch (thrown) {
+      if (!signal.aborted) setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    }
+    await queryClient.invalidateQueries({ queryKey: [path] });
+    setGoing(false);
+  };
+  return { going, heard, error, run };
+}
+
+interface LastProps {
+  readonly check: LedgerCheckView | undefined;
+  readonly heard: readonly LedgerRule[];
+  readonly running: boolean;
+}
+
+function Last({ check, heard, running }: LastProps): ReactNode {
+  const { ledger: words } = useWords(bookWords);
+  const rules = heard.length > 0 ? heard : (check?.rules ?? []);
+  return (
+    <>
+      <Panel title={words.last} actions={check !== undefined && !running && <Result check={check} />}>
+        {running ? (
+          <p role="status" className="mb-3 text-table text-muted">
+            {words.running}. {words.leave}
+          </p>
+        ) : (
+          check && <Told check={check} />
+        )}
+        <LedgerRules rules={rules} check={running ? undefined : check} />
+      </Panel>
+      {!running && check?.customers && <LedgerMoney customers={check.customers} />}
+    </>
+  );
+}
+
+function Told({ check }: { readonly check: LedgerCheckView }): ReactNode {
+  const { ledger: words } = useWords(bookWords);
+  return (
+    <p className="mb-3 flex flex-wrap gap-x-2 text-table text-muted">
+      <Time at={check.started_at} />
+      {check.took_ms !== null && <span>· {words.took(formatDuration(check.took_ms))}</span>}
+      <span>· {counted(check, words.counted)}</span>
+    </p>
+  );
+}
+
+function counted(
+  { accounts, transfers, holds }: LedgerCheckView,
+  say: (accounts: string, transfers: string, holds: string) => string,
+): string {
+  return say(formatCount(accounts), formatCount(transfers), formatCount(holds));
+}
+
+function Result({ check: { ok, running, rules } }: { readonly check: LedgerCheckView }): ReactNode {
+  const { ledger: words } = useWords(bookWords);
+  if (running)
+    return (
+      <Badge tone="accent" icon="dot">
+        {words.running}
+      </Badge>
+    );
+  if (ok === null)
+    return (
+      <Badge tone="warn" icon="warning">
+        {words.lost}
+      </Badge>
+    );
+  return (
+    <Badge tone={ok ? 'good' : 'bad'} icon={ok ? 'check' : 'failed'}>
+      {ok ? words.ok : words.failed(rules.filter(({ state }) => state === 'failed').length)}
+    </Badge>
+  );
+}
+
+function Earlier({ checks }: { readonly checks: readonly LedgerCheckView[] }): ReactNode {
+  const { ledger: words } = useWords(bookWords);
+  const { columns } = words;
+  const took = ({ took_ms: ms }: LedgerCheckView) => (ms === null ? '—' : formatDuration(ms));
+  const rows: readonly Column<LedgerCheckView>[] = [
+    { id: 'started', header: columns.started, cell: ({ started_at: at }) => <Time at={at} /> },
+    { id: 'result', header: columns.result, cell: (check) => <Result check={check} /> },
+    { id: 'took', header: columns.took, align: 'right', cell: took },
+    { id: 'size', header: columns.size, cell: (check) => <span className="text-muted">{counted(check, words.counted)}</span> },
+  ];
+  return (
+    <Panel flush title={words.earlier}>
+      <Table
+        label={words.earlier}
+        rows={checks}
+        rowKey={({ id }) => id}
+        columns={rows}
+        card={(check) => ({
+          title: <Time at={check.started_at} />,
+          value: <Result check={check} />,
+          detail: (
+            <>
+              <span>{words.took(took(check))}</span>
+              <span>{counted(check, words.counted)}</span>
+            </>
+          ),
+        })}
+      />
+    </Panel>
+  );
 }

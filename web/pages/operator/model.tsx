@@ -1,9 +1,192 @@
-import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { List, OperatorModel, PriceVersion, UnitPrice } from '../../../src/console/contract.ts';
+import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
+import { data, queryClient, useData } from '../../api/data.ts';
+import { Banner } from '../../components/banner.tsx';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/dialog.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { Badge } from '../../components/status-badge.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { formatCount } from '../../format/count.ts';
+import { priceText } from '../../format/price.ts';
+import { MissingPage } from '../../shell/root.tsx';
+import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useLineName } from '../model-parts.tsx';
+import { channelPath } from './channel-parts.tsx';
+import { bodyAgain, EditModel } from './model-form.tsx';
+import { operatorModelAddress, refreshModels } from './model-parts.ts';
+import { useAct } from './parts.tsx';
+import { PriceEditor } from './price-editor.tsx';
 
+export const ahead = ({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) => {
+  const address = operatorModelAddress(params['_splat'] ?? '');
+  void queryClient.prefetchQuery(data<OperatorModel>(address));
+  void queryClient.prefetchQuery(data<List<PriceVersion>>(`${address}/prices`));
+};
+
+/** One model: what it costs, what it cost, and what another price would bring. */
 export function OperatorModelPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.modelsAndPrices}>{null}</Page>;
+  const { models } = useWords(priceWords);
+  const { _splat: id = '' } = useParams({ strict: false });
+  const model = useData<OperatorModel>(operatorModelAddress(id));
+  const versions = useData<List<PriceVersion>>(`${operatorModelAddress(id)}/prices`);
+  if (model.error instanceof ApiError && model.error.status === 404) return <MissingPage />;
+  return (
+    <Page
+      title={id}
+      above={[{ label: models.title, to: '/operator/models' }]}
+      note={model.data && <ZoneNote at={new Date(model.dataUpdatedAt).toISOString()} />}
+      actions={model.data && <Actions model={model.data} />}
+    >
+      <Loaded query={model}>
+        {(view) => (
+          <div className="grid gap-4 xl:grid-cols-[minmax(0,2.4fr)_minmax(0,1fr)]">
+            <div className="flex min-w-0 flex-col gap-4">
+              {view.active ? <PriceEditor key={view.price_version} model={view} /> : <Retired />}
+              <Loaded query={versions}>{({ items }) => <History versions={items} current={view.price_version} />}</Loaded>
+            </div>
+            <About model={view} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Retired(): ReactNode {
+  const { model: words } = useWords(priceWords);
+  return <Banner tone="warn">{words.retiredNote}</Banner>;
+}
+
+function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
+  const { model: words } = useWords(priceWords);
+  const { origin } = useWords(operatorWords);
+  const toast = useToast();
+  const act = useAct();
+  const [open, setOpen] = useState<'edit' | 'retire'>();
+  const close = () => setOpen(undefined);
+  const fixed = model.origin === 'configuration' ? origin.readOnly : undefined;
+  const retire = async () => {
+    await send('PATCH', operatorModelAddress(model.id), { body: { active: false }, ifMatch: model.version });
+    toast({ tone: 'done', text: words.retiredDone(model.id) });
+    await refreshModels();
+  };
+  const relist = () =>
+    act(async () => {
+      await send('POST', 'operator/models', { body: bodyAgain(model), idempotencyKey: newIdempotencyKey() });
+      await refreshModels();
+    }, words.created(model.id));
+  return (
+    <>
+      {model.active ? (
+        <Button icon="pause" disabledFor={fixed} onClick={() => setOpen('retire')}>
+          {words.retire}
+        </Button>
+      ) : (
+        <Button icon="play" disabledFor={fixed} onClick={() => void relist()}>
+          {words.relist}
+        </Button>
+      )}
+      <Button icon="edit" disabledFor={fixed} onClick={() => setOpen('edit')}>
+        {words.edit}
+      </Button>
+      {open === 'edit' && <EditModel model={model} onClose={close} />}
+      {open === 'retire' && (
+        <Confirm open onClose={close} title={words.retireTitle(model.id)} action={words.retire} onConfirm={retire}>
+          {words.retireText}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function About({ model }: { readonly model: OperatorModel }): ReactNode {
+  const { model: words } = useWords(priceWords);
+  const { kinds } = useWords(modelsWords);
+  const { origin, none, comma } = useWords(operatorWords);
+  const tokens = (count: number | null) => (count === null ? '—' : words.tokens(formatCount(count)));
+  return (
+    <Panel title={words.facts} className="self-start">
+      <Facts>
+        <Fact name={words.owner}>{model.vendor}</Fact>
+        <Fact name={words.kind}>{kinds[model.kind]}</Fact>
+        <Fact name={words.context}>{tokens(model.context)}</Fact>
+        <Fact name={words.output}>{tokens(model.output_tokens_max)}</Fact>
+        {model.durations !== null && <Fact name={words.durations}>{model.durations.map(words.seconds).join(comma)}</Fact>}
+        <Fact name={words.shutdown}>{model.shutdown_date ?? '—'}</Fact>
+        <Fact name={words.channels}>
+          {model.channels.length === 0
+            ? none
+            : model.channels.map((name) => (
+                <PathLink key={name} path={channelPath(name)}>
+                  {name}
+                </PathLink>
+              ))}
+        </Fact>
+        <Fact name={origin.label}>{origin[model.origin]}</Fact>
+      </Facts>
+    </Panel>
+  );
+}
+
+function History({ versions, current }: { readonly versions: readonly PriceVersion[]; readonly current: number }): ReactNode {
+  const { model: words, models, editor } = useWords(priceWords);
+  return (
+    <Panel title={words.history}>
+      <ol className="flex flex-col divide-y divide-line">
+        {versions.map(({ version, since, published_at: published, prices, reason, actor }) => (
+          <li key={version} className="flex flex-col gap-1 py-3 first:pt-0 last:pb-0">
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-table">
+              <span className="font-medium">{models.version(version)}</span>
+              {version === current && (
+                <Badge tone="good" icon="check">
+                  {words.inForce}
+                </Badge>
+              )}
+              {version > current && (
+                <Badge tone="accent" icon="clock">
+                  {words.waits}
+                </Badge>
+              )}
+              <span className="text-muted">
+                {words.historyColumns.since} <Time at={since} />
+                {since !== published && (
+                  <>
+                    {' '}
+                    (<Time at={published} />)
+                  </>
+                )}
+              </span>
+              <span className="ml-auto text-muted">
+                {words.actors[actor] ?? <PathLink path={`/operator/users/${actor}`}>{actor}</PathLink>}
+              </span>
+            </div>
+            <Prices prices={prices} />
+            <p className="text-caption text-muted">{reason ?? words.noReason}</p>
+          </li>
+        ))}
+      </ol>
+      <p className="mt-3 border-t border-line pt-3 text-caption text-muted">{editor.rule}</p>
+    </Panel>
+  );
+}
+
+function Prices({ prices }: { readonly prices: readonly UnitPrice[] }): ReactNode {
+  const nameOf = useLineName();
+  return (
+    <ul className="flex flex-wrap gap-x-4 gap-y-0.5 text-table">
+      {prices.map((price) => (
+        <li key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}>
+          <span className="text-muted">{nameOf(price)}</span> <span className="figures">{priceText(price.amount)}</span>
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -1,9 +1,139 @@
 import type { ReactNode } from 'react';
-import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import type { OperatorOrder, Page as PageOf } from '../../../src/console/contract.ts';
+import { data, queryClient, useData } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Money } from '../../components/money.tsx';
+import { moneyColumn } from '../../components/money-column.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { type Column, Pager, Table } from '../../components/table.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
+import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { OrderDrawer } from './order-drawer.tsx';
+import { OrderBadge, TimeLeft } from './order-parts.tsx';
+import { pathName } from './parts.tsx';
+import { useWalletName } from './wallet-name.ts';
+
+/** `order` is open beside the list. */
+const asked = { q: '', state: '', wallet: '', user: '', from: '', after: '', order: '' };
+
+export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OperatorOrder>>('operator/orders'));
 
 export function OrdersPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.orders}>{null}</Page>;
+  const { orders: words } = useWords(peopleWords);
+  const { wallets } = useWords(operatorWords);
+  const { actions } = useWords(sharedWords);
+  const [state, setState] = useSearchState(asked);
+  const { order, after, ...filter } = state;
+  const set = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
+  const orders = useData<PageOf<OperatorOrder>>('operator/orders', { ...set, ...(after !== '' && { after }) });
+  const fields: readonly FilterField[] = [
+    { name: 'q', label: words.filters.q },
+    {
+      name: 'state',
+      label: words.filters.state,
+      options: (['waiting', 'credited', 'closed', 'failed'] as const).map((each) => [each, words.states[each]] as const),
+    },
+    { name: 'wallet', label: words.filters.wallet, options: Object.entries(wallets) },
+    { name: 'user', label: words.filters.user, placeholder: 'usr_…' },
+    { name: 'from', label: words.filters.from, options: Object.entries(words.since) },
+  ];
+  const filtered = Object.keys(set).length > 0;
+  const clear = () => setState({ q: '', state: '', wallet: '', user: '', from: '' });
+  const open = (id: string) => setState({ order: id, after });
+  return (
+    <Page title={words.title} wide note={orders.data && <ZoneNote at={orders.data.as_of} />}>
+      <FilterBar fields={fields} value={state} onChange={setState} />
+      <Panel flush>
+        <Loaded query={orders}>
+          {(page) => (
+            <>
+              {page.items.length > 0 && <OrderTable orders={page.items} shown={order} onOpen={open} />}
+              {page.items.length === 0 && (
+                <EmptyState text={filtered ? words.nothing : words.empty}>
+                  {filtered && <Button onClick={clear}>{actions.clearFilter}</Button>}
+                </EmptyState>
+              )}
+              <Pager page={page} onTurn={(next) => setState({ after: next })} />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      {order !== '' && <OrderDrawer id={order} among={orders.data?.items ?? []} onOpen={open} onClose={() => open('')} />}
+    </Page>
+  );
+}
+
+interface OrderTableProps {
+  readonly orders: readonly OperatorOrder[];
+  readonly shown: string;
+  readonly onOpen: (id: string) => void;
+}
+
+function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
+  const { orders: words } = useWords(peopleWords);
+  const wallet = useWalletName();
+  const { columns } = words;
+  const rows: readonly Column<OperatorOrder>[] = [
+    { id: 'time', header: columns.time, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'id', header: columns.id, cell: ({ id }) => <Cut text={id} /> },
+    {
+      id: 'user',
+      header: columns.user,
+      cell: ({ user }) => (
+        <span className="block max-w-48 truncate">
+          <PathLink path={`/operator/users/${pathName(user.id)}`}>{user.name}</PathLink>
+        </span>
+      ),
+    },
+    moneyColumn(orders, { id: 'amount', header: columns.amount, amount: ({ amount }) => amount, as: 'balance' }),
+    { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet) },
+    {
+      id: 'state',
+      header: columns.state,
+      cell: (order) => (
+        <span className="flex items-center gap-2">
+          <OrderBadge order={order} /> <TimeLeft order={order} />
+        </span>
+      ),
+    },
+    { id: 'no', header: columns.walletNo, cell: ({ wallet_no: no }) => (no === null ? '—' : <Cut text={no} />) },
+    moneyColumn(orders, { id: 'refunded', header: columns.refunded, amount: ({ refunded }) => refunded, as: 'balance' }),
+  ];
+  return (
+    <Table
+      label={words.title}
+      rows={orders}
+      rowKey={({ id }) => id}
+      columns={rows}
+      selected={shown}
+      path={({ id }) => `/operator/orders?order=${id}`}
+      onOpen={({ id }) => onOpen(id)}
+      card={(order) => ({
+        title: order.user.name,
+        value: <Money amount={order.amount} as="balance" />,
+        detail: (
+          <>
+            <OrderBadge order={order} />
+            <span>{wallet(order.wallet)}</span>
+            <Time at={order.created_at} />
+            <TimeLeft order={order} />
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+function Cut({ text }: { readonly text: string }): ReactNode {
+  return (
+    <span className="block max-w-40 truncate font-mono text-caption text-muted" data-tip={text}>
+      {text}
+    </span>
+  );
 }

@@ -1,9 +1,132 @@
-import type { ReactNode } from 'react';
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { UserView } from '../../../src/console/contract.ts';
+import { ApiError } from '../../api/client.ts';
+import { data, queryClient, useData, useMe } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { Banner } from '../../components/banner.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { CopyText } from '../../components/copy.tsx';
+import { Figures, FigureCard } from '../../components/figure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Menu, MenuItem } from '../../components/menu.tsx';
+import { Money } from '../../components/money.tsx';
 import { Page } from '../../components/page.tsx';
-import { sharedWords } from '../../words/families.ts';
+import { Tabs } from '../../components/tabs.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
+import { MissingPage } from '../../shell/root.tsx';
+import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { AuditTrail } from './audit-trail.tsx';
+import { MoneyDialog } from './user-money.tsx';
+import { type Turn, TurnDialog } from './user-turns.tsx';
+import { UserKeys, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
+import { RoleBadge, UserBadge } from './users.tsx';
 
+const asked = { tab: 'statement' };
+const tabs = ['statement', 'usage', 'keys', 'orders', 'audit'] as const;
+
+export const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
+
+export const ahead = ({ params: { id = '' } }: { readonly params: Readonly<Record<string, string | undefined>> }) =>
+  void queryClient.prefetchQuery(data<UserView>(userAddress(id)));
+
+/** One user, as the user sees it, and what an operator may do. */
 export function UserPage(): ReactNode {
-  const { nav } = useWords(sharedWords);
-  return <Page title={nav.users}>{null}</Page>;
+  const { users } = useWords(peopleWords);
+  const { id = '' } = useParams({ strict: false });
+  const user = useData<UserView>(userAddress(id));
+  if (user.error instanceof ApiError && user.error.status === 404) return <MissingPage />;
+  return (
+    <Page
+      title={user.data?.name ?? users.title}
+      above={[{ label: users.title, to: '/operator/users' }]}
+      note={user.data && <Note user={user.data} at={new Date(user.dataUpdatedAt).toISOString()} />}
+      actions={user.data && <Actions user={user.data} />}
+    >
+      <Loaded query={user}>{(view) => <Detail user={view} />}</Loaded>
+    </Page>
+  );
+}
+
+function Note({ user, at }: { readonly user: UserView; readonly at: string }): ReactNode {
+  const { user: words } = useWords(peopleWords);
+  return (
+    <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1">
+      <UserBadge user={user} />
+      <RoleBadge user={user} />
+      <CopyText text={user.id} label={words.id} />
+      <ZoneNote at={at} />
+    </div>
+  );
+}
+
+function Actions({ user }: { readonly user: UserView }): ReactNode {
+  const { user: words } = useWords(peopleWords);
+  const { actions } = useWords(operatorWords);
+  const me = useMe();
+  const [open, setOpen] = useState<'credit' | 'debit' | Turn>();
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      <Button onClick={() => setOpen('debit')}>{words.debit}</Button>
+      <Button look="primary" onClick={() => setOpen('credit')}>
+        {words.credit}
+      </Button>
+      <Menu trigger={<IconButton icon="more" label={actions(user.name)} look="secondary" />}>
+        <MenuItem icon="shield" onSelect={() => setOpen(user.role === 'operator' ? 'user' : 'operator')}>
+          {user.role === 'operator' ? words.makeUser : words.makeOperator}
+        </MenuItem>
+        {user.state === 'suspended' ? (
+          <MenuItem icon="play" onSelect={() => setOpen('restore')}>
+            {words.restore}
+          </MenuItem>
+        ) : (
+          <MenuItem icon="pause" danger disabled={user.id === me.id} onSelect={() => setOpen('suspend')}>
+            {words.suspend}
+          </MenuItem>
+        )}
+      </Menu>
+      {(open === 'credit' || open === 'debit') && <MoneyDialog user={user} kind={open} onClose={close} />}
+      {open !== undefined && open !== 'credit' && open !== 'debit' && <TurnDialog user={user} turn={open} onClose={close} />}
+    </>
+  );
+}
+
+function Detail({ user }: { readonly user: UserView }): ReactNode {
+  const { user: words, users } = useWords(peopleWords);
+  const [{ tab }, setState] = useSearchState(asked);
+  const shown = tabs.find((each) => each === tab) ?? 'statement';
+  const base = userAddress(user.id);
+  return (
+    <div className="flex flex-col gap-4">
+      {user.state === 'suspended' && <Banner tone="warn">{words.suspendedNote}</Banner>}
+      <Figures>
+        <FigureCard label={users.columns.balance} value={<Money amount={user.balance} as="balance" />} />
+        <FigureCard label={users.columns.held} value={<Money amount={user.held} as="balance" />} />
+        <FigureCard label={users.columns.spent} value={<Money amount={user.spent_30_days} as="spend" />} />
+        <FigureCard
+          label={users.columns.seen}
+          value={<Time at={user.last_seen_at} as="relative" absent={users.never} />}
+          note={
+            <>
+              {words.since} <Time at={user.created_at} as="day" />
+            </>
+          }
+        />
+      </Figures>
+      <Tabs
+        label={words.tabs.label}
+        value={shown}
+        onChange={(next) => setState({ tab: next })}
+        tabs={tabs.map((each) => [each, words.tabs[each]] as const)}
+      >
+        {shown === 'statement' && <UserStatement base={base} />}
+        {shown === 'usage' && <UserUsage base={base} />}
+        {shown === 'keys' && <UserKeys base={base} />}
+        {shown === 'orders' && <UserOrders base={base} />}
+        {shown === 'audit' && <AuditTrail filter={{ account: user.id }} />}
+      </Tabs>
+    </div>
+  );
 }

@@ -102,6 +102,11 @@ export default {
       last_identity: 'It is the only way in. Link another one first.',
       too_large: 'That is too large.',
       session_expired: 'You were signed out.',
+      read_only: 'The configuration names it, and is where it is changed.',
+      in_use: 'Others still need it.',
+      would_unserve: 'Models would be left without a channel.',
+      insufficient: 'There is not so much that is not held.',
+      last_operator: 'Nobody else could run this installation.',
     } as Readonly<Record<string, string>>,
     fields: {
       required: 'Please fill this in.',
@@ -121,6 +126,8 @@ export default {
       unknown: 'There is no such thing any more.',
       not_a_zone: 'There is no such time zone.',
       mismatch: 'That is not it.',
+      taken: 'There is one of that name.',
+      not_testable: 'This cannot be tested for a few tokens.',
     } as Readonly<Record<string, string>>,
   },
   actions: {
@@ -183,6 +190,7 @@ export default {
     parked: 'Parked',
     draining: 'Draining',
   },
+  diff: { before: 'before: ', after: 'after: ' },
   times: { in: (zone: string) => `Times in ${zone}`, never: 'never' },
   units: {
     perMillionTokens: 'per million tokens',

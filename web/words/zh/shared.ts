@@ -104,6 +104,11 @@ export default {
       last_identity: '这是唯一的登录方式，请先关联另一种。',
       too_large: '内容过大。',
       session_expired: '登录已过期。',
+      read_only: '它由配置文件定义，只能在配置文件中修改。',
+      in_use: '仍有其他对象在使用它。',
+      would_unserve: '会有模型失去所有渠道。',
+      insufficient: '可用余额不足（已冻结的部分不能动用）。',
+      last_operator: '除此之外没有其他管理员。',
     },
     fields: {
       required: '请填写此项。',
@@ -123,6 +128,8 @@ export default {
       unknown: '它已经不存在。',
       not_a_zone: '没有这个时区。',
       mismatch: '内容不一致。',
+      taken: '已有同名对象。',
+      not_testable: '这项能力无法用少量 token 测试。',
     },
   },
   actions: {
@@ -178,6 +185,7 @@ export default {
     parked: '已停',
     draining: '排空中',
   },
+  diff: { before: '之前：', after: '之后：' },
   times: { in: (zone) => `时间按 ${zone}`, never: '从未' },
   units: {
     perMillionTokens: '每百万 token',

@@ -1,0 +1,75 @@
+import type { PriceClass, UnitPrice, WrittenPrices } from '../../src/console/contract.ts';
+
+/** One line of a price as it is typed; an empty amount is no line. */
+export interface PriceLine extends Pick<UnitPrice, 'class' | 'unit' | 'per' | 'variant' | 'above_input_tokens'> {
+  readonly amount: string;
+}
+
+const pieces: ReadonlySet<PriceClass> = new Set(['image', 'megapixel', 'second', 'request']);
+
+/** A line of that class, in the unit in which it is sold. */
+export function emptyLine(of: PriceClass): PriceLine {
+  if (of === 'character') return { class: of, unit: 'character', per: 1_000_000, amount: '' };
+  const unit = pieces.has(of) ? (of as 'image' | 'megapixel' | 'second' | 'request') : 'token';
+  return { class: of, unit, per: unit === 'token' ? 1_000_000 : 1, amount: '' };
+}
+
+export function linesOf(prices: readonly UnitPrice[]): readonly PriceLine[] {
+  return prices.map((price) => ({ ...price, amount: shortest(price.amount) }));
+}
+
+/** Which line it is, whatever it costs. */
+export function lineKey({ class: of, variant = '', above_input_tokens: above = 0 }: Omit<PriceLine, 'amount'>): string {
+  return `${of} ${above} ${variant}`;
+}
+
+/** As the configuration and `publish` take it. */
+export function writtenPrices(lines: readonly PriceLine[]): WrittenPrices {
+  const filled = lines.filter(({ amount }) => amount !== '');
+  const plain = filled.filter(({ variant, above_input_tokens: above }) => variant === undefined && above === undefined);
+  const variants = filled.filter(({ variant }) => variant !== undefined);
+  const bands = [...new Set(filled.flatMap(({ above_input_tokens: above }) => above ?? []))].toSorted((a, b) => a - b);
+  return {
+    ...ratesOf(plain),
+    ...(bands.length > 0 && {
+      tiers: bands.map((band) => ({ above_input_tokens: band, ...ratesOf(filled.filter((line) => line.above_input_tokens === band)) })),
+    }),
+    ...(variants.length > 0 && { by: Object.fromEntries(variants.map((line) => [line.variant ?? '', writtenAmount(line)])) }),
+  };
+}
+
+function ratesOf(lines: readonly PriceLine[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(lines.map((line) => [line.class, writtenAmount(line)]));
+}
+
+const millionDigits = 6;
+
+/** Tokens are written by the million, as they are shown; characters one by one. */
+function writtenAmount({ class: of, amount }: PriceLine): string {
+  if (of !== 'character') return amount;
+  const [whole = '0', fraction = ''] = amount.split('.');
+  const digits = whole.padStart(millionDigits + 1, '0') + fraction;
+  const point = digits.length - fraction.length - millionDigits;
+  return shortest(`${digits.slice(0, point)}.${digits.slice(point)}`);
+}
+
+/** `2.50` is `2.5`, `2.00` is `2`. */
+export function shortest(amount: string): string {
+  return amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
+}
+
+const nanoDigits = 9;
+const ppm = 1_000_000n;
+
+/** What a base price is for a group, as it is charged: rounded up once, in the ninth decimal for tokens, in the fifteenth for pieces. */
+export function atMultiplier({ amount, per }: Pick<UnitPrice, 'amount' | 'per'>, multiplier: string): string {
+  const digits = per === 1 ? nanoDigits + millionDigits : nanoDigits;
+  const product = scaled(amount, digits) * scaled(multiplier, millionDigits);
+  const rate = ((product + ppm - 1n) / ppm).toString().padStart(digits + 1, '0');
+  return shortest(`${rate.slice(0, -digits)}.${rate.slice(-digits)}`);
+}
+
+function scaled(decimal: string, digits: number): bigint {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+}

@@ -1,0 +1,229 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { AnnouncementBody, List, OperatorAnnouncement, OperatorGroup } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { queryClient, useData } from '../../api/data.ts';
+import { Banner } from '../../components/banner.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
+import { useZone } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { clockOf, instantOf } from '../../format/day.ts';
+import { bookWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { fieldErrors, FormProblem, refresh } from './parts.tsx';
+
+export const announcementAddress = (id: string): string => `operator/announcements/${encodeURIComponent(id)}`;
+
+/** Also where everybody reads them: the bell, the overview. */
+export async function refreshAnnouncements(): Promise<void> {
+  await refresh('operator/announcements');
+  await queryClient.invalidateQueries({ queryKey: ['announcements'] });
+}
+
+interface Text {
+  readonly titleZh: string;
+  readonly titleEn: string;
+  readonly textZh: string;
+  readonly textEn: string;
+  readonly level: OperatorAnnouncement['level'];
+  readonly group: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+interface FormProps {
+  /** undefined: a new one. */
+  readonly announcement: OperatorAnnouncement | undefined;
+  readonly onClose: () => void;
+}
+
+export function AnnouncementForm({ announcement, onClose }: FormProps): ReactNode {
+  const { announcements: words } = useWords(bookWords);
+  const { actions } = useWords(sharedWords);
+  const toast = useToast();
+  const zone = useZone();
+  const [text, setText] = useState(() => textOf(announcement, zone));
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const save = useMutation({
+    mutationFn: (body: AnnouncementBody) =>
+      announcement === undefined
+        ? send('POST', 'operator/announcements', { body, idempotencyKey })
+        : send('PATCH', announcementAddress(announcement.id), { body, ifMatch: announcement.version }),
+    onSuccess: async () => {
+      toast({ tone: 'done', text: announcement === undefined ? words.published : actions.saved });
+      onClose();
+      await refreshAnnouncements();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const wrong = mistakes(text, words.beforeFrom);
+    setOwn(wrong);
+    if (Object.keys(wrong).length === 0) save.mutate(bodyOf(text, zone));
+  };
+  return (
+    <Dialog open onClose={onClose} title={announcement === undefined ? words.create : words.editTitle} className="sm:max-w-[720px]!">
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <Fields
+          text={text}
+          onChange={(change) => setText((old) => ({ ...old, ...change }))}
+          errors={{ ...fieldErrors(save.error), ...own }}
+        />
+        <Preview text={text} />
+        <FormProblem error={save.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{actions.cancel}</Button>
+          <Button look="primary" type="submit" busy={save.isPending}>
+            {announcement === undefined ? words.publish : actions.save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface FieldsProps {
+  readonly text: Text;
+  readonly onChange: (change: Partial<Text>) => void;
+  readonly errors: Readonly<Record<string, string | undefined>>;
+}
+
+function Fields(props: FieldsProps): ReactNode {
+  const { text, onChange, errors } = props;
+  const { announcements: words } = useWords(bookWords);
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {(['titleZh', 'titleEn'] as const).map((name) => (
+          <Field key={name} label={words[name]} error={errors[name]}>
+            {(tied) => (
+              <TextInput
+                {...tied}
+                lang={name.endsWith('Zh') ? 'zh-CN' : 'en'}
+                maxLength={200}
+                value={text[name]}
+                onChange={({ target }) => onChange({ [name]: target.value })}
+              />
+            )}
+          </Field>
+        ))}
+        {(['textZh', 'textEn'] as const).map((name) => (
+          <Field key={name} label={words[name]} error={errors[name]}>
+            {(tied) => (
+              <Textarea
+                {...tied}
+                lang={name.endsWith('Zh') ? 'zh-CN' : 'en'}
+                maxLength={5000}
+                value={text[name]}
+                onChange={({ target }) => onChange({ [name]: target.value })}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+      <Audience {...props} />
+    </>
+  );
+}
+
+function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
+  const { announcements: words } = useWords(bookWords);
+  const zone = useZone();
+  const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field label={words.level}>
+        {(tied) => (
+          <Select
+            {...tied}
+            value={text.level}
+            onChange={({ target }) => onChange({ level: levels.find((each) => each === target.value) ?? 'info' })}
+          >
+            {levels.map((level) => (
+              <option key={level} value={level}>
+                {words.levels[level]}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label={words.group} error={errors['group']}>
+        {(tied) => (
+          <Select {...tied} key={groups.length} value={text.group} onChange={({ target }) => onChange({ group: target.value })}>
+            <option value="">{words.everybody}</option>
+            {groups.map(({ name }) => (
+              <option key={name} value={name}>
+                {words.groupUsers(name)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      {(['from', 'to'] as const).map((name) => (
+        <Field key={name} label={words[name]} help={zone} error={errors[name]}>
+          {(tied) => (
+            <TextInput {...tied} type="datetime-local" value={text[name]} onChange={({ target }) => onChange({ [name]: target.value })} />
+          )}
+        </Field>
+      ))}
+    </div>
+  );
+}
+
+const levels = ['info', 'warn', 'bad'] as const;
+const tones = { info: 'accent', warn: 'warn', bad: 'bad' } as const;
+
+/** As users will read it, in both languages. */
+function Preview({ text }: { readonly text: Text }): ReactNode {
+  const { announcements: words } = useWords(bookWords);
+  const sides = [
+    ['zh-CN', text.titleZh, text.textZh],
+    ['en', text.titleEn, text.textEn],
+  ] as const;
+  return (
+    <section aria-label={words.preview}>
+      <h3 className="mb-2 text-table font-medium">{words.preview}</h3>
+      <div className="grid gap-3 sm:grid-cols-2">
+        {sides.map(([lang, title, body]) => (
+          <div key={lang} lang={lang}>
+            <Banner tone={tones[text.level]}>
+              <p className="font-medium wrap-anywhere">{title || '…'}</p>
+              <p className="whitespace-pre-wrap wrap-anywhere">{body || '…'}</p>
+            </Banner>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function mistakes(text: Text, beforeFrom: string): Readonly<Record<string, string>> {
+  const needed = (['titleZh', 'titleEn', 'textZh', 'textEn'] as const).filter((name) => text[name].trim() === '');
+  const reversed = text.to !== '' && text.from !== '' && text.to <= text.from;
+  return { ...Object.fromEntries(needed.map((name) => [name, 'required'])), ...(reversed && { to: beforeFrom }) };
+}
+
+function textOf(announcement: OperatorAnnouncement | undefined, zone: string): Text {
+  if (announcement === undefined) return { titleZh: '', titleEn: '', textZh: '', textEn: '', level: 'info', group: '', from: '', to: '' };
+  const { title, text, level, group, from, to } = announcement;
+  return {
+    ...{ titleZh: title.zh, titleEn: title.en, textZh: text.zh, textEn: text.en, level },
+    group: group ?? '',
+    from: clockOf(from, zone),
+    to: to === null ? '' : clockOf(to, zone),
+  };
+}
+
+function bodyOf({ titleZh, titleEn, textZh, textEn, level, group, from, to }: Text, zone: string): AnnouncementBody {
+  return {
+    title: { zh: titleZh.trim(), en: titleEn.trim() },
+    text: { zh: textZh.trim(), en: textEn.trim() },
+    level,
+    group: group === '' ? null : group,
+    ...(from !== '' && { from: instantOf(from, zone) }),
+    to: to === '' ? null : instantOf(to, zone),
+  };
+}

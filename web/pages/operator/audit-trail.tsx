@@ -1,0 +1,188 @@
+import { useLocation } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { AuditEntry, Page as PageOf } from '../../../src/console/contract.ts';
+import type { Query } from '../../api/client.ts';
+import { useData } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { CopyText } from '../../components/copy.tsx';
+import { DiffList } from '../../components/diff-list.tsx';
+import { Drawer } from '../../components/dialog.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { type Column, Pager, Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { bookWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { channelPath } from './channel-parts.tsx';
+import { operatorModelPath } from './model-parts.ts';
+import { pathName } from './parts.tsx';
+
+/** `entry` is open beside the list. */
+const asked = { after: '', entry: '' };
+
+interface TrailProps {
+  readonly filter: Query;
+  /** What stands there when there is nothing. */
+  readonly empty?: ReactNode;
+}
+
+/** Who did what, newest first: of everything, of one channel, of one user. An entry opens beside the list. */
+export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
+  const { audit: words } = useWords(bookWords);
+  const [{ after, entry: shown }, setState] = useSearchState(asked);
+  const entries = useData<PageOf<AuditEntry>>('operator/audit', { ...filter, after: after || undefined });
+  const setShown = (entry = '') => setState({ entry, after });
+  return (
+    <Panel flush>
+      <Loaded query={entries}>
+        {(page) => {
+          const index = page.items.findIndex(({ id }) => id === shown);
+          const to = (place: number) => (page.items[place] === undefined ? undefined : () => setShown(page.items[place]?.id));
+          return (
+            <>
+              {page.items.length === 0 ? (
+                (empty ?? <EmptyState text={words.empty} />)
+              ) : (
+                <Entries entries={page.items} onOpen={setShown} shown={shown} />
+              )}
+              <Pager page={page} onTurn={(next) => setState({ after: next, entry: '' })} />
+              <EntryDrawer entry={page.items[index]} onClose={() => setShown()} onPrevious={to(index - 1)} onNext={to(index + 1)} />
+            </>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}
+
+interface EntriesProps {
+  readonly entries: readonly AuditEntry[];
+  readonly shown: string;
+  readonly onOpen: (id: string) => void;
+}
+
+function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
+  const { audit: words } = useWords(bookWords);
+  const { columns } = words;
+  const { pathname, search } = useLocation();
+  const action = (entry: AuditEntry) => words.actions[entry.action] ?? entry.action;
+  const rows: readonly Column<AuditEntry>[] = [
+    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
+    { id: 'actor', header: columns.actor, cell: (entry) => <Actor entry={entry} /> },
+    { id: 'action', header: columns.action, cell: action },
+    { id: 'target', header: columns.target, cell: (entry) => <Target entry={entry} /> },
+    { id: 'reason', header: columns.reason, cell: ({ reason }) => <span className="block max-w-72 truncate">{reason ?? '—'}</span> },
+    { id: 'ip', header: columns.ip, cell: ({ ip }) => <span className="text-muted">{ip ?? '—'}</span> },
+  ];
+  return (
+    <Table
+      label={words.title}
+      rows={entries}
+      rowKey={({ id }) => id}
+      columns={rows}
+      selected={shown}
+      path={({ id }) => `${pathname}?${new URLSearchParams({ ...search, entry: id })}`}
+      onOpen={({ id }) => onOpen(id)}
+      card={(entry) => ({
+        title: action(entry),
+        value: '',
+        detail: (
+          <>
+            <Time at={entry.at} />
+            <Actor entry={entry} />
+            <span className="wrap-anywhere">{entry.target.name ?? entry.target.id}</span>
+            {entry.reason !== null && <span className="wrap-anywhere">{entry.reason}</span>}
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+function Actor({ entry: { actor } }: { readonly entry: AuditEntry }): ReactNode {
+  const { audit: words } = useWords(bookWords);
+  const kind = words.kinds[actor.kind];
+  if (actor.id === null) return <span className="text-muted">{kind}</span>;
+  return (
+    <span className="inline-block max-w-48 truncate align-bottom">
+      {actor.name} <span className="text-muted">{kind}</span>
+    </span>
+  );
+}
+
+/** The page of what it was done to, where it has one. */
+function pathOf({ kind, id }: AuditEntry['target']): string | undefined {
+  if (kind === 'channel') return channelPath(id);
+  if (kind === 'model') return operatorModelPath(id);
+  if (kind === 'user') return `/operator/users/${pathName(id)}`;
+  if (kind === 'group') return `/operator/groups/${pathName(id)}`;
+  if (kind === 'order') return `/operator/orders?order=${pathName(id)}`;
+  return undefined;
+}
+
+function Target({ entry: { target } }: { readonly entry: AuditEntry }): ReactNode {
+  const { audit: words } = useWords(bookWords);
+  const path = pathOf(target);
+  const name = target.name ?? (target.id === target.kind ? '' : target.id);
+  return (
+    <span className="inline-block max-w-72 truncate align-bottom">
+      <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
+      {path === undefined ? name : <PathLink path={path}>{name}</PathLink>}
+    </span>
+  );
+}
+
+interface DrawerProps {
+  readonly entry: AuditEntry | undefined;
+  readonly onClose: () => void;
+  readonly onPrevious: (() => void) | undefined;
+  readonly onNext: (() => void) | undefined;
+}
+
+function EntryDrawer({ entry, onClose, onPrevious, onNext }: DrawerProps): ReactNode {
+  const { audit: words } = useWords(bookWords);
+  return (
+    <Drawer
+      open={entry !== undefined}
+      onClose={onClose}
+      title={entry === undefined ? words.detail : (words.actions[entry.action] ?? entry.action)}
+      onPrevious={onPrevious}
+      onNext={onNext}
+    >
+      {entry !== undefined && (
+        <div className="flex flex-col gap-5">
+          <Facts>
+            <Fact name={words.columns.time}>
+              <Time at={entry.at} />
+            </Fact>
+            <Fact name={words.columns.actor}>
+              <Actor entry={entry} />
+            </Fact>
+            <Fact name={words.columns.action}>
+              <span className="font-mono text-caption">{entry.action}</span>
+            </Fact>
+            <Fact name={words.columns.target}>
+              <Target entry={entry} />
+            </Fact>
+            <Fact name={words.columns.reason}>{entry.reason ?? '—'}</Fact>
+            <Fact name={words.columns.ip}>{entry.ip ?? '—'}</Fact>
+            <Fact name={words.id}>
+              <CopyText text={entry.id} label={words.id} />
+            </Fact>
+          </Facts>
+          <section>
+            <h3 className="mb-2 text-card font-semibold">{words.changes}</h3>
+            {entry.changes.length === 0 ? (
+              <p className="text-table text-muted">{words.noChanges}</p>
+            ) : (
+              <DiffList differences={entry.changes} />
+            )}
+          </section>
+        </div>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,154 @@
+import type { ReactNode } from 'react';
+import type { VendorView } from '../../../src/console/contract.ts';
+import { Checkbox, Field, Select, Textarea, TextInput } from '../../components/field.tsx';
+import { channelWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+
+/** A channel as it is typed. */
+export interface ChannelText {
+  readonly name: string;
+  readonly vendor: string;
+  readonly baseUrl: string;
+  readonly secret: string;
+  readonly groups: readonly string[];
+  /** A line for each. */
+  readonly models: string;
+  readonly priority: string;
+  readonly weight: string;
+}
+
+interface FieldsProps {
+  readonly text: ChannelText;
+  readonly onChange: (change: Partial<ChannelText>) => void;
+  readonly errors: Readonly<Record<string, string | undefined>>;
+  readonly vendors: readonly VendorView[];
+  readonly vendor: VendorView | undefined;
+  readonly groups: readonly string[];
+  readonly editing: boolean;
+}
+
+export function ChannelFields(props: FieldsProps): ReactNode {
+  const { text, onChange, errors, vendors, vendor, editing } = props;
+  const { form: words } = useWords(channelWords);
+  const needsSecret = vendor?.needs_secret ?? true;
+  const secretHelp = editing ? words.secretKeep : needsSecret ? words.secretHelp : words.secretNone;
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={words.name} help={words.nameHelp} error={errors['name']}>
+          {(tied) => (
+            <TextInput
+              {...tied}
+              name="name"
+              value={text.name}
+              readOnly={editing}
+              onChange={({ target }) => onChange({ name: target.value })}
+            />
+          )}
+        </Field>
+        <Field label={words.vendor} error={errors['vendor']}>
+          {(tied) => (
+            <Select
+              {...tied}
+              key={vendors.length}
+              name="vendor"
+              value={text.vendor}
+              onChange={({ target }) => onChange({ vendor: target.value })}
+            >
+              <option value="">—</option>
+              {vendors.map(({ name }) => (
+                <option key={name}>{name}</option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      </div>
+      <Field label={words.baseUrl} help={words.baseUrlHelp} error={errors['base_url']}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            name="base_url"
+            inputMode="url"
+            value={text.baseUrl}
+            placeholder={vendor?.default_base_url ?? ''}
+            onChange={({ target }) => onChange({ baseUrl: target.value })}
+          />
+        )}
+      </Field>
+      <Field label={words.secret} help={secretHelp} error={errors['secret'] ?? errors['api_key']}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            type="password"
+            name="secret"
+            autoComplete="new-password"
+            value={text.secret}
+            onChange={({ target }) => onChange({ secret: target.value })}
+          />
+        )}
+      </Field>
+      <GroupChoice {...props} />
+      <ModelLines {...props} />
+      <Order {...props} />
+    </>
+  );
+}
+
+function ModelLines({ text, onChange, errors }: FieldsProps): ReactNode {
+  const { form: words } = useWords(channelWords);
+  return (
+    <Field label={words.models} help={words.modelsHelp} error={errors['models']}>
+      {(tied) => (
+        <Textarea
+          {...tied}
+          name="models"
+          className="font-mono text-caption"
+          rows={Math.min(12, Math.max(4, text.models.split('\n').length))}
+          value={text.models}
+          onChange={({ target }) => onChange({ models: target.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Order({ text, onChange, errors }: FieldsProps): ReactNode {
+  const { form: words } = useWords(channelWords);
+  return (
+    <div className="grid grid-cols-2 gap-4">
+      {(['priority', 'weight'] as const).map((name) => (
+        <Field key={name} label={words[name]} help={name === 'priority' ? words.priorityHelp : words.weightHelp} error={errors[name]}>
+          {(tied) => (
+            <TextInput
+              {...tied}
+              name={name}
+              inputMode="numeric"
+              className="figures"
+              value={text[name]}
+              onChange={({ target }) => onChange({ [name]: target.value.trim() })}
+            />
+          )}
+        </Field>
+      ))}
+    </div>
+  );
+}
+
+function GroupChoice({ text, onChange, groups }: FieldsProps): ReactNode {
+  const { form: words } = useWords(channelWords);
+  const all = [...new Set([...groups, ...text.groups])];
+  const turn = (name: string, on: boolean) =>
+    onChange({ groups: on ? [...text.groups, name] : text.groups.filter((each) => each !== name) });
+  return (
+    <fieldset className="min-w-0">
+      <legend className="mb-1 text-table font-medium">{words.groups}</legend>
+      <div className="flex flex-wrap gap-x-4 gap-y-1">
+        {all.map((name) => (
+          <Checkbox key={name} checked={text.groups.includes(name)} onChange={({ target }) => turn(name, target.checked)}>
+            <span className="wrap-anywhere">{name}</span>
+          </Checkbox>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,190 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { ChannelBody, ChannelView, List, OperatorGroup, VendorView } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { useData } from '../../api/data.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { channelWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { ChannelFields, type ChannelText } from './channel-fields.tsx';
+import { channelAddress, refreshChannels, Unserve, unservedIn } from './channel-parts.tsx';
+import { fieldErrors, FormProblem } from './parts.tsx';
+
+const empty: ChannelText = { name: '', vendor: '', baseUrl: '', secret: '', groups: ['default'], models: '', priority: '0', weight: '1' };
+
+/** A new channel, like another one where one is copied: its key is not. */
+export function NewChannel({ like, onClose }: { readonly like: ChannelView | undefined; readonly onClose: () => void }): ReactNode {
+  const { form: words } = useWords(channelWords);
+  const toast = useToast();
+  const navigate = useNavigate();
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const create = useMutation({
+    mutationFn: (body: ChannelBody) => send<ChannelView>('POST', 'operator/channels', { body, idempotencyKey }),
+    onSuccess: async ({ name }) => {
+      toast({ tone: 'done', text: words.created(name) });
+      await navigate({ to: '/operator/channels/$id', params: { id: name } });
+      await refreshChannels();
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title={words.createTitle}>
+      <ChannelForm
+        start={like === undefined ? empty : { ...textOf(like), name: '' }}
+        busy={create.isPending}
+        error={create.error}
+        submit={words.submit}
+        onSubmit={(text) => create.mutate({ name: text.name.trim(), ...bodyOf(text) })}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+/** Only what was changed is sent; that models lose their last channel is asked about before. */
+export function EditChannel({ channel, onClose }: { readonly channel: ChannelView; readonly onClose: () => void }): ReactNode {
+  const words = useWords(channelWords);
+  const shared = useWords(sharedWords);
+  const toast = useToast();
+  const [asked, setAsked] = useState<{ readonly models: readonly string[]; readonly body: ChannelBody }>();
+  const [version, setVersion] = useState(channel.version);
+  const patch = async (body: ChannelBody) => {
+    await send('PATCH', channelAddress(channel.name), { body, ifMatch: version });
+    toast({ tone: 'done', text: words.form.saved });
+    await refreshChannels();
+    onClose();
+  };
+  const save = useMutation({
+    mutationFn: patch,
+    onError: (error, body) => {
+      const models = unservedIn(error);
+      if (models !== undefined) setAsked({ models, body });
+      const current = 'current' in error ? (error.current as Partial<ChannelView> | undefined) : undefined; // parsing: a version_conflict's
+      if (current?.version !== undefined) setVersion(current.version);
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title={words.form.editTitle(channel.name)}>
+      <ChannelForm
+        start={textOf(channel)}
+        editing={channel}
+        busy={save.isPending}
+        error={unservedIn(save.error) === undefined ? save.error : null}
+        submit={shared.actions.save}
+        onSubmit={(text) => save.mutate(changeOf(textOf(channel), text))}
+        onCancel={onClose}
+      />
+      {asked && (
+        <Unserve
+          channel={channel.name}
+          models={asked.models}
+          action={words.unserve.save}
+          onConfirm={() => patch({ ...asked.body, accept_unserved: true })}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  readonly start: ChannelText;
+  readonly editing?: ChannelView;
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly submit: string;
+  readonly onSubmit: (text: ChannelText) => void;
+  readonly onCancel: () => void;
+}
+
+function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }: FormProps): ReactNode {
+  const { form: words } = useWords(channelWords);
+  const { actions } = useWords(sharedWords);
+  const vendors = useData<List<VendorView>>('operator/vendors').data?.items ?? [];
+  const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
+  const [text, setText] = useState(start);
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+  const vendor = vendors.find(({ name }) => name === text.vendor);
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const wrong = wrongIn(text, vendor, words.baseUrlNeeded, words.number);
+    setOwn(wrong);
+    const [first] = Object.keys(wrong);
+    if (first !== undefined) return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+    onSubmit(text);
+  };
+  return (
+    <form onSubmit={send} noValidate className="flex flex-col gap-4">
+      <ChannelFields
+        text={text}
+        onChange={(change) => setText((old) => ({ ...old, ...change }))}
+        errors={{ ...fieldErrors(error), ...own }}
+        vendors={vendors}
+        vendor={vendor}
+        groups={groups.map(({ name }) => name)}
+        editing={editing !== undefined}
+      />
+      <FormProblem error={error} mine={bodyOf(text)} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>{actions.cancel}</Button>
+        <Button look="primary" type="submit" busy={busy}>
+          {submit}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const whole = /^\d{1,9}$/;
+
+function wrongIn(text: ChannelText, vendor: VendorView | undefined, noAddress: string, number: string): Readonly<Record<string, string>> {
+  return {
+    ...(text.name.trim() === '' && { name: 'required' }),
+    ...(text.vendor === '' && { vendor: 'required' }),
+    ...(vendor?.default_base_url === null && text.baseUrl.trim() === '' && { base_url: noAddress }),
+    ...(!whole.test(text.priority) && { priority: number }),
+    ...(!whole.test(text.weight) && { weight: number }),
+  };
+}
+
+function textOf({ name, vendor, base_url: baseUrl, groups, models, priority, weight }: ChannelView): ChannelText {
+  const lines = models.map(({ id, upstream }) => (id === upstream ? id : `${id} = ${upstream}`));
+  return {
+    ...{ name, vendor, groups, secret: '' },
+    baseUrl: baseUrl ?? '',
+    models: lines.join('\n'),
+    priority: String(priority),
+    weight: String(weight),
+  };
+}
+
+function bodyOf({ vendor, baseUrl, secret, groups, models, priority, weight }: ChannelText): ChannelBody {
+  const named = modelsIn(models);
+  return {
+    vendor,
+    ...(baseUrl.trim() !== '' && { base_url: baseUrl.trim() }),
+    ...(secret !== '' && { secret }),
+    groups,
+    ...(named.length > 0 && { models: named }),
+    priority: Number(priority),
+    weight: Number(weight),
+  };
+}
+
+function changeOf(before: ChannelText, after: ChannelText): ChannelBody {
+  const { base_url: address, ...body } = bodyOf(after);
+  const was: Readonly<Record<string, unknown>> = { ...bodyOf(before) };
+  const changed = Object.entries(body).filter(([name, value]) => JSON.stringify(was[name]) !== JSON.stringify(value));
+  return { ...Object.fromEntries(changed), ...(before.baseUrl.trim() !== after.baseUrl.trim() && { base_url: address ?? null }) };
+}
+
+/** `id` or `id = name at the vendor`, one in a line. */
+function modelsIn(text: string): readonly { readonly id: string; readonly upstream?: string }[] {
+  return text.split('\n').flatMap((line) => {
+    const [id = '', upstream = ''] = line.split(/\s=\s/).map((part) => part.trim());
+    if (id === '') return [];
+    return upstream === '' ? [{ id }] : [{ id, upstream }];
+  });
+}

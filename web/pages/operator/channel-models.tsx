@@ -1,0 +1,155 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { ChannelModel, ChannelView, UnitPrice } from '../../../src/console/contract.ts';
+import { send } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { Badge } from '../../components/status-badge.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { priceText } from '../../format/price.ts';
+import { emptyLine, linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
+import { channelWords, modelsWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { channelAddress, refreshChannels } from './channel-parts.tsx';
+import { operatorModelPath } from './model-parts.ts';
+import { FormProblem } from './parts.tsx';
+import { lineError, PriceFields } from './price-fields.tsx';
+
+/** What it serves, under which names, and what its vendor takes for it. */
+export function ChannelModels({ channel }: { readonly channel: ChannelView }): ReactNode {
+  const { models: words } = useWords(channelWords);
+  const [editing, setEditing] = useState<string>();
+  const costOf = (id: string) => channel.costs.find(({ model }) => model === id)?.prices ?? [];
+  const priced = (model: ChannelModel) =>
+    model.priced ? (
+      <Badge tone="good" icon="check">
+        {words.isPriced}
+      </Badge>
+    ) : (
+      <Badge tone="warn" icon="warning">
+        {words.notPriced}
+      </Badge>
+    );
+  const cost = (model: ChannelModel) => <Cost prices={costOf(model.id)} model={model.id} onEdit={() => setEditing(model.id)} />;
+  const columns: readonly Column<ChannelModel>[] = [
+    { id: 'model', header: words.model, cell: ({ id }) => <PathLink path={operatorModelPath(id)}>{id}</PathLink> },
+    { id: 'upstream', header: words.upstream, cell: ({ upstream }) => <span className="font-mono text-caption">{upstream}</span> },
+    {
+      id: 'can',
+      header: words.can,
+      cell: ({ capabilities }) => <span className="text-caption text-muted">{capabilities.join(' · ')}</span>,
+    },
+    { id: 'priced', header: words.priced, cell: priced },
+    { id: 'cost', header: words.cost, align: 'right', cell: cost },
+  ];
+  return (
+    <Panel flush>
+      {channel.models.length === 0 ? (
+        <EmptyState text={words.none} />
+      ) : (
+        <Table
+          label={words.model}
+          rows={channel.models}
+          rowKey={({ id }) => id}
+          columns={columns}
+          card={(model) => ({
+            title: <PathLink path={operatorModelPath(model.id)}>{model.id}</PathLink>,
+            value: priced(model),
+            detail: (
+              <>
+                <span className="font-mono wrap-anywhere">{model.upstream}</span>
+                {cost(model)}
+              </>
+            ),
+          })}
+        />
+      )}
+      {editing !== undefined && <CostDialog channel={channel} model={editing} onClose={() => setEditing(undefined)} />}
+    </Panel>
+  );
+}
+
+interface CostProps {
+  readonly prices: readonly UnitPrice[];
+  readonly model: string;
+  readonly onEdit: () => void;
+}
+
+function Cost({ prices, model, onEdit }: CostProps): ReactNode {
+  const { models: words } = useWords(channelWords);
+  const { classes } = useWords(modelsWords);
+  const entered = prices.length > 0;
+  return (
+    <span className="inline-flex flex-wrap items-center justify-end gap-x-2">
+      {entered ? (
+        prices.slice(0, 3).map((price) => (
+          <span key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`} className="text-caption">
+            <span className="text-muted">{classes[price.class]}</span> {priceText(price.amount)}
+          </span>
+        ))
+      ) : (
+        <span className="text-caption text-muted">{words.noCost}</span>
+      )}
+      <Button size="small" look="ghost" aria-label={`${entered ? words.editCost : words.enterCost}: ${model}`} onClick={onEdit}>
+        {entered ? words.editCost : words.enterCost}
+      </Button>
+    </span>
+  );
+}
+
+interface CostDialogProps {
+  readonly channel: ChannelView;
+  readonly model: string;
+  readonly onClose: () => void;
+}
+
+/** All costs of a channel are written at once: the others are sent as they are. */
+function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
+  const { models: words } = useWords(channelWords);
+  const { actions } = useWords(sharedWords);
+  const toast = useToast();
+  const known = linesOf(channel.costs.find((each) => each.model === model)?.prices ?? []);
+  const [lines, setLines] = useState<readonly PriceLine[]>(
+    known.length > 0 ? known : (['input', 'cached_input', 'output'] as const).map(emptyLine),
+  );
+  const [checked, setChecked] = useState(false);
+  const save = useMutation({
+    mutationFn: () => {
+      const others = channel.costs.filter((each) => each.model !== model).map((each) => [each.model, writtenPrices(linesOf(each.prices))]);
+      const mine = lines.some(({ amount }) => amount !== '') ? [[model, writtenPrices(lines)]] : [];
+      return send('PATCH', channelAddress(channel.name), {
+        body: { costs: Object.fromEntries([...others, ...mine]) },
+        ifMatch: channel.version,
+      });
+    },
+    onSuccess: async () => {
+      toast({ tone: 'done', text: words.saved });
+      onClose();
+      await refreshChannels();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setChecked(true);
+    if (lines.every((line) => lineError(line) === undefined)) save.mutate();
+  };
+  return (
+    <Dialog open onClose={onClose} title={words.costTitle(model)}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <p className="text-table text-muted">{words.costHelp}</p>
+        <PriceFields lines={lines} onChange={setLines} showErrors={checked} />
+        <FormProblem error={save.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{actions.cancel}</Button>
+          <Button look="primary" type="submit" busy={save.isPending}>
+            {actions.save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

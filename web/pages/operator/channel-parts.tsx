@@ -1,0 +1,156 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useState } from 'react';
+import type { ChannelEffect, ChannelState, ChannelView, List } from '../../../src/console/contract.ts';
+import { ApiError, send } from '../../api/client.ts';
+import { data } from '../../api/data.ts';
+import { useEvent } from '../../api/events.ts';
+import { useNow } from '../../browser/now.ts';
+import { Confirm } from '../../components/dialog.tsx';
+import { type Status, StatusBadge } from '../../components/status-badge.tsx';
+import { Time } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { formatDuration } from '../../format/time.ts';
+import { channelWords, operatorWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { Rich } from '../../words/rich.tsx';
+import { pathName, refresh, useSay } from './parts.tsx';
+
+const path = 'operator/channels';
+const drainingMs = 1_000;
+const calmMs = 15_000;
+
+/** `operator/channels/ark`. */
+export const channelAddress = (name: string): string => `${path}/${pathName(name)}`;
+export const channelPath = (name: string): string => `/${path}/${pathName(name)}`;
+export const refreshChannels = (): Promise<void> => refresh(path);
+
+/** Asked for again by itself: each second while one drains, so that what runs counts down. */
+export function useChannels() {
+  useEvent(
+    'channel',
+    useCallback(() => void refreshChannels(), []),
+  );
+  return useQuery({
+    ...data<List<ChannelView>>(path),
+    refetchInterval: ({ state }) => (state.data?.items.some(({ state: each }) => each === 'draining') ? drainingMs : calmMs),
+  });
+}
+
+export function useChannel(name: string) {
+  useEvent(
+    'channel',
+    useCallback(() => void refreshChannels(), []),
+  );
+  return useQuery({
+    ...data<ChannelView>(channelAddress(name)),
+    refetchInterval: ({ state }) => (state.data?.state === 'draining' ? drainingMs : calmMs),
+  });
+}
+
+const statuses: Readonly<Record<ChannelState, Status>> = {
+  healthy: 'healthy',
+  degraded: 'degraded',
+  cooling: 'cooling',
+  parked: 'parked',
+  draining: 'draining',
+  drained: 'disabled',
+  disabled: 'disabled',
+};
+
+export function ChannelBadge({ channel: { state, why } }: { readonly channel: Pick<ChannelView, 'state' | 'why'> }): ReactNode {
+  const words = useWords(channelWords);
+  const left = useSecondsLeft(state === 'cooling' ? (why?.until ?? null) : null);
+  return <StatusBadge status={statuses[state]}>{left > 0 ? words.coolingFor(String(left)) : words.states[state]}</StatusBadge>;
+}
+
+/** To within the clock of the page: the list is asked for again long before it would be wrong. */
+function useSecondsLeft(until: string | null): number {
+  const now = useNow();
+  return until === null ? 0 : Math.max(0, Math.round((Date.parse(until) - now) / 1000));
+}
+
+/** Why it is not well, or what it still runs; nothing of one that is well. */
+export function ChannelWhy({ channel }: { readonly channel: Pick<ChannelView, 'state' | 'why' | 'running'> }): ReactNode {
+  const words = useWords(channelWords);
+  const { faults } = useWords(operatorWords);
+  const { state, why, running } = channel;
+  if (state === 'draining') return <span className="text-caption text-muted">{words.willFinish(running)}</span>;
+  if (why === null || !['degraded', 'cooling', 'parked'].includes(state)) return null;
+  return (
+    <span className="text-caption text-muted">
+      <Rich text={words.why(faults[why.code] ?? why.code, '{at}')} at={<Time at={why.since} as="relative" />} />
+    </span>
+  );
+}
+
+/** `380 ms / 1.1 s`. */
+export function firstByteText({ first_byte_median_ms: median, first_byte_p95_ms: p95 }: ChannelView['last_hour']): string {
+  return median === null || p95 === null ? '—' : `${formatDuration(median)} / ${formatDuration(p95)}`;
+}
+
+export type Turn = 'drain' | 'disable' | 'resume';
+
+interface Unserving {
+  readonly name: string;
+  readonly models: readonly string[];
+  readonly turn: Turn;
+}
+
+/** What a refused change would leave without a channel; undefined: it was refused for something else. */
+export function unservedIn(error: unknown): readonly string[] | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'would_unserve') return undefined;
+  return (error.current as ChannelEffect).unserved_models; // parsing: the contract's `would_unserve`
+}
+
+/** Taking out of use and putting back undo each other: done at once, with Undo; that models lose their last channel is asked about before. */
+export function useChannelTurn(): { readonly turn: (name: string, to: Turn) => Promise<void>; readonly dialog: ReactNode } {
+  const words = useWords(channelWords);
+  const { actions } = useWords(sharedWords);
+  const toast = useToast();
+  const say = useSay();
+  const [asked, setAsked] = useState<Unserving>();
+  const change = async (name: string, to: Turn, accept: boolean): Promise<void> => {
+    await send('POST', `${channelAddress(name)}/${to}`, { body: { accept_unserved: accept } });
+    await refreshChannels();
+    const undo = { label: actions.undo, run: () => turn(name, 'resume') };
+    toast({ tone: 'done', text: words.turned[to](name), ...(to !== 'resume' && { action: undo }) });
+  };
+  const turn = async (name: string, to: Turn): Promise<void> => {
+    try {
+      await change(name, to, false);
+    } catch (error) {
+      const models = unservedIn(error);
+      if (models === undefined) toast({ tone: 'failed', text: say(error) });
+      else setAsked({ name, models, turn: to });
+    }
+  };
+  const dialog = asked && (
+    <Unserve
+      channel={asked.name}
+      models={asked.models}
+      action={asked.turn === 'drain' ? words.unserve.drain : words.unserve.disable}
+      onConfirm={() => change(asked.name, asked.turn, true)}
+      onClose={() => setAsked(undefined)}
+    />
+  );
+  return { turn, dialog };
+}
+
+interface UnserveProps {
+  readonly channel: string;
+  readonly models: readonly string[];
+  readonly action: string;
+  readonly onConfirm: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Names what nobody could call any more. */
+export function Unserve({ channel, models, action, onConfirm, onClose }: UnserveProps): ReactNode {
+  const { unserve } = useWords(channelWords);
+  const { comma } = useWords(operatorWords);
+  return (
+    <Confirm open onClose={onClose} title={unserve.title(models.length)} action={action} onConfirm={onConfirm}>
+      <p className="max-h-60 overflow-y-auto wrap-anywhere">{unserve.text(channel, models.join(comma))}</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,192 @@
+import { clsx } from 'clsx';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import type { ChannelTestBody, ChannelTestEvents, ChannelView } from '../../../src/console/contract.ts';
+import { sendForEvents } from '../../api/server-events.ts';
+import { Banner } from '../../components/banner.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { Field, Select, Textarea } from '../../components/field.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Money } from '../../components/money.tsx';
+import { formatCount } from '../../format/count.ts';
+import { formatDuration } from '../../format/time.ts';
+import { channelWords, modelsWords, operatorWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { channelAddress } from './channel-parts.tsx';
+import { FormProblem } from './parts.tsx';
+
+const testable = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
+const stages = ['resolve', 'connect', 'first_byte', 'done'] as const;
+type Done = ChannelTestEvents['done'];
+
+interface Course {
+  readonly running: boolean;
+  readonly reached: readonly ChannelTestEvents['stage'][];
+  readonly done: Done | undefined;
+  readonly error: Error | null;
+}
+
+const fresh: Course = { running: false, reached: [], done: undefined, error: null };
+
+/** One small question to the vendor, stage by stage; no user pays. */
+export function ChannelTest({ channel, onClose }: { readonly channel: ChannelView; readonly onClose: () => void }): ReactNode {
+  const { test: words } = useWords(channelWords);
+  const able = testable.filter((capability) => channel.models.some((model) => model.priced && model.capabilities.includes(capability)));
+  return (
+    <Dialog open onClose={onClose} title={words.title(channel.name)}>
+      {able.length === 0 ? <Banner tone="accent">{words.none}</Banner> : <TestForm channel={channel} able={able} />}
+    </Dialog>
+  );
+}
+
+interface TestFormProps {
+  readonly channel: ChannelView;
+  readonly able: readonly (typeof testable)[number][];
+}
+
+function TestForm({ channel, able }: TestFormProps): ReactNode {
+  const { test: words, capabilities } = useWords(channelWords);
+  const [capability, setCapability] = useState(able[0] ?? 'chat');
+  const models = channel.models.filter((model) => model.priced && model.capabilities.includes(capability));
+  const [chosen, setModel] = useState('');
+  const model = models.some(({ id }) => id === chosen) ? chosen : (models[0]?.id ?? '');
+  const [prompt, setPrompt] = useState('Reply with the word OK.');
+  const { course, run, stop } = useTest(channel.name);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void run({ capability, model, ...(prompt.trim() !== '' && { prompt: prompt.trim() }) });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <p className="text-table text-muted">{words.cost}</p>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={words.capability}>
+          {(tied) => (
+            <Select
+              {...tied}
+              value={capability}
+              onChange={({ target }) => setCapability(able.find((each) => each === target.value) ?? 'chat')}
+            >
+              {able.map((each) => (
+                <option key={each} value={each}>
+                  {capabilities[each]}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label={words.model}>
+          {(tied) => (
+            <Select {...tied} value={model} onChange={({ target }) => setModel(target.value)}>
+              {models.map(({ id }) => (
+                <option key={id}>{id}</option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      </div>
+      <Field label={words.prompt}>
+        {(tied) => <Textarea {...tied} rows={2} maxLength={2000} value={prompt} onChange={({ target }) => setPrompt(target.value)} />}
+      </Field>
+      <FormProblem error={course.error} />
+      <Stages course={course} />
+      {course.done && <Outcome done={course.done} />}
+      <div className="flex justify-end gap-2">
+        {course.running && <Button onClick={stop}>{words.stop}</Button>}
+        <Button look="primary" type="submit" busy={course.running}>
+          {course.done === undefined ? words.run : words.again}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function useTest(name: string) {
+  const [course, setCourse] = useState(fresh);
+  const going = useRef<AbortController>(undefined);
+  useEffect(() => () => going.current?.abort(), []);
+  const run = async (body: ChannelTestBody): Promise<void> => {
+    going.current?.abort();
+    const { signal } = (going.current = new AbortController());
+    setCourse({ ...fresh, running: true });
+    let error: Error | null = null;
+    try {
+      await sendForEvents<ChannelTestEvents>(
+        `${channelAddress(name)}/test`,
+        { body, signal },
+        {
+          stage: (stage) => setCourse((old) => ({ ...old, reached: [...old.reached, stage] })),
+          done: (done) => setCourse((old) => ({ ...old, done })),
+        },
+      );
+    } catch (thrown) {
+      if (!signal.aborted) error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    }
+    setCourse((old) => ({ ...old, running: false, error }));
+  };
+  return { course, run, stop: () => going.current?.abort() };
+}
+
+function Stages({ course: { running, reached, done } }: { readonly course: Course }): ReactNode {
+  const { test: words } = useWords(channelWords);
+  if (!running && reached.length === 0 && done === undefined) return null;
+  const next = stages.find((stage) => !reached.some((each) => each.stage === stage));
+  return (
+    <ol className="grid grid-cols-2 gap-2 sm:grid-cols-4" aria-live="polite">
+      {stages.map((stage) => {
+        const at = reached.find((each) => each.stage === stage);
+        const failed = done !== undefined && !done.ok && stage === (next ?? 'done');
+        const current = running && stage === next;
+        const icon = failed ? 'failed' : at === undefined ? 'clock' : 'check';
+        return (
+          <li key={stage} className={clsx('rounded-control border p-2 text-table', current ? 'border-accent' : 'border-line')}>
+            <span className="flex items-center gap-1">
+              <Icon name={icon} className={clsx(failed ? 'text-bad' : at === undefined ? 'text-muted' : 'text-good')} />
+              {words.stages[stage]}
+            </span>
+            <span className="text-caption text-muted figures">
+              {at === undefined ? (current ? words.waiting : '—') : formatDuration(at.ms)}
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Outcome({ done }: { readonly done: Done }): ReactNode {
+  const { test: words } = useWords(channelWords);
+  const { classes } = useWords(modelsWords);
+  const { comma } = useWords(operatorWords);
+  const known: Readonly<Record<string, string>> = classes;
+  const usage = Object.entries(done.usage ?? {}).map(([name, amount]) => `${known[name] ?? name} ${formatCount(amount)}`);
+  return (
+    <div className="flex flex-col gap-3" role="status">
+      <Banner tone={done.ok ? 'good' : 'bad'}>{done.ok ? words.ok : words.failed}</Banner>
+      <Facts>
+        <Fact name={words.status}>{done.status ?? '—'}</Fact>
+        <Fact name={words.usage}>{usage.length === 0 ? '—' : usage.join(comma)}</Fact>
+        <Fact name={words.estimated}>
+          {done.estimated_cost === null ? words.noCost : <Money amount={done.estimated_cost} as="exact" />}
+        </Fact>
+      </Facts>
+      {done.answer !== null && <Said title={words.answer} text={done.answer} />}
+      {done.said !== null && <Said title={words.said} text={done.said} />}
+    </div>
+  );
+}
+
+function Said({ title, text }: { readonly title: string; readonly text: string }): ReactNode {
+  return (
+    <section>
+      <h3 className="mb-1 text-table font-medium">{title}</h3>
+      <pre
+        tabIndex={0}
+        className="max-h-40 overflow-auto rounded-control bg-sunken p-2 font-mono text-caption whitespace-pre-wrap wrap-anywhere"
+      >
+        {text}
+      </pre>
+    </section>
+  );
+}

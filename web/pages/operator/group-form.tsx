@@ -1,0 +1,199 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { GroupBody, List, OperatorGroup, OperatorModel } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { useData } from '../../api/data.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, plainAmount, TextInput } from '../../components/field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { priceText } from '../../format/price.ts';
+import { atMultiplier, shortest } from '../../format/written-price.ts';
+import { priceWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { useLineName } from '../model-parts.tsx';
+import { fieldErrors, FormProblem, pathName, refresh } from './parts.tsx';
+
+export const groupAddress = (name: string): string => `operator/groups/${pathName(name)}`;
+export const refreshGroups = (): Promise<void> => refresh('operator/groups');
+
+interface Text {
+  readonly name: string;
+  readonly multiplier: string;
+  readonly rpm: string;
+  readonly tpm: string;
+  readonly concurrency: string;
+}
+
+const limits = ['rpm', 'tpm', 'concurrency'] as const;
+
+export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const toast = useToast();
+  const navigate = useNavigate();
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const create = useMutation({
+    mutationFn: (body: GroupBody) => send<OperatorGroup>('POST', 'operator/groups', { body, idempotencyKey }),
+    onSuccess: async ({ name }) => {
+      toast({ tone: 'done', text: words.created(name) });
+      await navigate({ to: '/operator/groups/$name', params: { name } });
+      await refreshGroups();
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title={words.createTitle}>
+      <GroupForm
+        start={{ name: '', multiplier: '1', rpm: '', tpm: '', concurrency: '' }}
+        busy={create.isPending}
+        error={create.error}
+        submit={words.createTitle}
+        onSubmit={(text) => create.mutate({ name: text.name.trim(), ...bodyOf(text) })}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+export function EditGroup({ group, onClose }: { readonly group: OperatorGroup; readonly onClose: () => void }): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const { actions } = useWords(sharedWords);
+  const toast = useToast();
+  const save = useMutation({
+    mutationFn: (body: GroupBody) => send('PATCH', groupAddress(group.name), { body, ifMatch: group.version }),
+    onSuccess: async () => {
+      toast({ tone: 'done', text: words.saved });
+      onClose();
+      await refreshGroups();
+    },
+  });
+  const number = (value: number | null) => (value === null ? '' : String(value));
+  const { name, multiplier, rpm, tpm, concurrency } = group;
+  return (
+    <Dialog open onClose={onClose} title={words.editTitle(name)}>
+      <GroupForm
+        start={{ name, multiplier: shortest(multiplier), rpm: number(rpm), tpm: number(tpm), concurrency: number(concurrency) }}
+        editing={group}
+        busy={save.isPending}
+        error={save.error}
+        submit={actions.save}
+        onSubmit={(text) => save.mutate(bodyOf(text))}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+function bodyOf({ multiplier, rpm, tpm, concurrency }: Text): GroupBody {
+  const limit = (text: string) => (text === '' ? null : Number(text));
+  return { multiplier, rpm: limit(rpm), tpm: limit(tpm), concurrency: limit(concurrency) };
+}
+
+interface FormProps {
+  readonly start: Text;
+  readonly editing?: OperatorGroup;
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly submit: string;
+  readonly onSubmit: (text: Text) => void;
+  readonly onCancel: () => void;
+}
+
+const isMultiplier = (text: string): boolean => /^\d{1,4}(\.\d{1,6})?$/.test(text);
+const isCount = (text: string): boolean => text === '' || /^[1-9]\d{0,11}$/.test(text);
+
+function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: FormProps): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const { actions } = useWords(sharedWords);
+  const [text, setText] = useState(start);
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+  const errors: Readonly<Record<string, string | undefined>> = { ...fieldErrors(error), ...own };
+  const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    const wrong = {
+      ...(text.name.trim() === '' && { name: 'required' }),
+      ...(!isMultiplier(text.multiplier) && { multiplier: words.multiplierWrong }),
+      ...Object.fromEntries(limits.filter((name) => !isCount(text[name])).map((name) => [name, words.number])),
+    };
+    setOwn(wrong);
+    if (Object.keys(wrong).length === 0) onSubmit(text);
+  };
+  const differs = editing !== undefined && isMultiplier(text.multiplier) && shortest(text.multiplier) !== start.multiplier;
+  return (
+    <form onSubmit={send} noValidate className="flex flex-col gap-4">
+      <Field label={words.name} help={words.nameHelp} error={errors['name']}>
+        {(tied) => (
+          <TextInput {...tied} value={text.name} readOnly={editing !== undefined} onChange={({ target }) => set({ name: target.value })} />
+        )}
+      </Field>
+      <Field label={words.multiplier} help={words.multiplierHelp} error={errors['multiplier'] ?? errors['price_multiplier']}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            inputMode="decimal"
+            className="figures"
+            value={text.multiplier}
+            onChange={({ target }) => set({ multiplier: plainAmount(target.value) })}
+          />
+        )}
+      </Field>
+      {differs && <MultiplierPreview group={editing} multiplier={text.multiplier} />}
+      <div className="grid gap-4 sm:grid-cols-3">
+        {limits.map((name) => (
+          <Field key={name} label={words.columns[name]} help={words.limitHelp} error={errors[name] ?? errors[`limits.${name}`]}>
+            {(tied) => (
+              <TextInput
+                {...tied}
+                inputMode="numeric"
+                className="figures"
+                value={text[name]}
+                onChange={({ target }) => set({ [name]: target.value.replace(/[,，\s]/g, '') })}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+      <FormProblem error={error} mine={bodyOf(text)} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>{actions.cancel}</Button>
+        <Button look="primary" type="submit" busy={busy}>
+          {submit}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** What its keys pay now, and would pay: each price that there is, rounded up as it is charged. */
+function MultiplierPreview({ group, multiplier }: { readonly group: OperatorGroup; readonly multiplier: string }): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  const nameOf = useLineName();
+  const models = useData<List<OperatorModel>>('operator/models').data?.items ?? [];
+  const served = models.filter(({ id }) => group.models.some((each) => each.id === id));
+  const title = words.preview(shortest(group.multiplier), multiplier);
+  return (
+    <section className="rounded-control border border-line">
+      <h3 className="border-b border-line px-3 py-2 text-table font-medium">{title}</h3>
+      <ul className="max-h-60 divide-y divide-line overflow-y-auto text-table" tabIndex={0} aria-label={title}>
+        {served.map(({ id, prices }) => (
+          <li key={id} className="px-3 py-1.5">
+            <p className="truncate font-medium">{id}</p>
+            {prices.map((price) => (
+              <p
+                key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
+                className="flex justify-between gap-3 text-caption"
+              >
+                <span className="text-muted">{nameOf(price)}</span>
+                <span className="figures">
+                  {priceText(atMultiplier(price, group.multiplier))} → {priceText(atMultiplier(price, multiplier))}
+                </span>
+              </p>
+            ))}
+          </li>
+        ))}
+      </ul>
+      <p className="border-t border-line px-3 py-2 text-caption text-muted">{words.previewNote(group.keys)}</p>
+    </section>
+  );
+}

@@ -1,0 +1,215 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, Select, TextInput } from '../../components/field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
+import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { operatorModelAddress, operatorModelPath, refreshModels } from './model-parts.ts';
+import { fieldErrors, FormProblem } from './parts.tsx';
+import { lineError, PriceFields } from './price-fields.tsx';
+
+const kinds = ['chat', 'completion', 'embedding', 'image', 'transcription', 'speech', 'rerank', 'moderation', 'video'] as const;
+
+interface Text {
+  readonly id: string;
+  readonly owner: string;
+  readonly kind: string;
+  readonly context: string;
+  readonly output: string;
+  readonly durations: string;
+  readonly shutdown: string;
+}
+
+const empty: Text = { id: '', owner: '', kind: '', context: '', output: '', durations: '', shutdown: '' };
+
+/** One that the bundled list knows needs its id alone. */
+export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { model: words } = useWords(priceWords);
+  const toast = useToast();
+  const navigate = useNavigate();
+  const [text, setText] = useState(empty);
+  const [lines, setLines] = useState<readonly PriceLine[]>([]);
+  const [checked, setChecked] = useState(false);
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const create = useMutation({
+    mutationFn: (body: ModelBody) => send<OperatorModel>('POST', 'operator/models', { body, idempotencyKey }),
+    onSuccess: async ({ id }) => {
+      toast({ tone: 'done', text: words.created(id) });
+      await navigate({ to: operatorModelPath(id) as '/operator/models' });
+      await refreshModels();
+    },
+  });
+  const wrong = { ...mistakes(text, words.number), ...(text.id.trim() === '' && { id: 'required' }) };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setChecked(true);
+    if (Object.keys(wrong).length > 0 || lines.some((line) => lineError(line) !== undefined)) return;
+    const priced = lines.some(({ amount }) => amount !== '');
+    create.mutate({ id: text.id.trim(), ...said(text), ...(priced && { price: writtenPrices(lines) }) });
+  };
+  return (
+    <Dialog open onClose={onClose} title={words.createTitle}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <ModelFields text={text} onChange={setText} errors={{ ...fieldErrors(create.error), ...(checked && wrong) }} />
+        <fieldset>
+          <legend className="text-table font-medium">{words.price}</legend>
+          <p className="mb-2 text-caption text-muted">{words.priceHelp}</p>
+          <PriceFields lines={lines} onChange={setLines} showErrors={checked} />
+        </fieldset>
+        <FormProblem error={create.error} />
+        <Buttons submit={words.createTitle} busy={create.isPending} onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+export function EditModel({ model, onClose }: { readonly model: OperatorModel; readonly onClose: () => void }): ReactNode {
+  const { model: words } = useWords(priceWords);
+  const { actions } = useWords(sharedWords);
+  const toast = useToast();
+  const start = textOf(model);
+  const [text, setText] = useState(start);
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+  const save = useMutation({
+    mutationFn: (body: ModelBody) => send('PATCH', operatorModelAddress(model.id), { body, ifMatch: model.version }),
+    onSuccess: async () => {
+      toast({ tone: 'done', text: words.saved });
+      onClose();
+      await refreshModels();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const wrong = mistakes(text, words.number);
+    setOwn(wrong);
+    if (Object.keys(wrong).length === 0) save.mutate(changes(start, text));
+  };
+  return (
+    <Dialog open onClose={onClose} title={words.editTitle(model.id)}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <ModelFields text={text} onChange={setText} errors={{ ...fieldErrors(save.error), ...own }} editing />
+        <FormProblem error={save.error} />
+        <Buttons submit={actions.save} busy={save.isPending} onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Buttons({
+  submit,
+  busy,
+  onCancel,
+}: {
+  readonly submit: string;
+  readonly busy: boolean;
+  readonly onCancel: () => void;
+}): ReactNode {
+  const { actions } = useWords(sharedWords);
+  return (
+    <div className="flex justify-end gap-2">
+      <Button onClick={onCancel}>{actions.cancel}</Button>
+      <Button look="primary" type="submit" busy={busy}>
+        {submit}
+      </Button>
+    </div>
+  );
+}
+
+interface FieldsProps {
+  readonly text: Text;
+  readonly onChange: (text: Text) => void;
+  readonly errors: Readonly<Record<string, string | undefined>>;
+  readonly editing?: boolean;
+}
+
+function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): ReactNode {
+  const { model: words } = useWords(priceWords);
+  const { kinds: names } = useWords(modelsWords);
+  const input = (name: keyof Text, label: string, member: string, help?: string, more: Readonly<Record<string, unknown>> = {}) => (
+    <Field label={label} {...(help !== undefined && { help })} error={errors[member]}>
+      {(tied) => (
+        <TextInput {...tied} {...more} value={text[name]} onChange={({ target }) => onChange({ ...text, [name]: target.value })} />
+      )}
+    </Field>
+  );
+  const number = { inputMode: 'numeric', className: 'figures' };
+  return (
+    <>
+      {input('id', words.id, 'id', editing ? undefined : words.idHelp, { readOnly: editing })}
+      <div className="grid gap-4 sm:grid-cols-2">
+        {input('owner', words.owner, 'owned_by')}
+        <Field label={words.kind} help={editing ? undefined : words.kindHelp} error={errors['kind']}>
+          {(tied) => (
+            <Select {...tied} value={text.kind} onChange={({ target }) => onChange({ ...text, kind: target.value })}>
+              {!editing && <option value="">—</option>}
+              {kinds.map((kind) => (
+                <option key={kind} value={kind}>
+                  {names[kind]}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        {input('context', words.context, 'context', words.contextHelp, number)}
+        {input('output', words.output, 'max_output', words.contextHelp, number)}
+        {input('durations', words.durations, 'durations', words.durationsHelp)}
+        {input('shutdown', words.shutdown, 'shutdown_date', words.shutdownHelp, { type: 'date' })}
+      </div>
+    </>
+  );
+}
+
+const count = /^[1-9]\d{0,11}$/;
+
+function mistakes({ context, output, durations }: Text, number: string): Readonly<Record<string, string>> {
+  return {
+    ...(context !== '' && !count.test(context) && { context: number }),
+    ...(output !== '' && !count.test(output) && { max_output: number }),
+    ...(durations !== '' && !secondsIn(durations).every((each) => count.test(each)) && { durations: number }),
+  };
+}
+
+const secondsIn = (text: string): readonly string[] => text.split(/[\s,，、]+/).filter((each) => each !== '');
+
+function textOf(model: OperatorModel): Text {
+  const { id, vendor, kind, context, output_tokens_max: output, durations, shutdown_date: shutdown } = model;
+  return {
+    ...{ id, kind, owner: vendor },
+    context: context === null ? '' : String(context),
+    output: output === null ? '' : String(output),
+    durations: (durations ?? []).join(', '),
+    shutdown: shutdown ?? '',
+  };
+}
+
+/** What is said of a new one: what stays empty is left to the bundled list. */
+function said(text: Text): ModelBody {
+  return Object.fromEntries(Object.entries(bodyOf(text)).filter(([, value]) => value !== null && value !== ''));
+}
+
+/** What a model that was taken off the list begins again with: as it was, at the price that it had. */
+export function bodyAgain(model: OperatorModel): ModelBody {
+  return { id: model.id, ...said(textOf(model)), price: writtenPrices(linesOf(model.prices)) };
+}
+
+function bodyOf({ owner, kind, context, output, durations, shutdown }: Text) {
+  return {
+    owned_by: owner.trim(),
+    kind: kind as ModelKindName, // from the list of kinds
+    context: context === '' ? null : Number(context),
+    max_output: output === '' ? null : Number(output),
+    durations: durations === '' ? null : secondsIn(durations).map(Number),
+    shutdown_date: shutdown === '' ? null : shutdown,
+  };
+}
+
+function changes(before: Text, after: Text): ModelBody {
+  const was: Readonly<Record<string, unknown>> = bodyOf(before);
+  return Object.fromEntries(Object.entries(bodyOf(after)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name])));
+}

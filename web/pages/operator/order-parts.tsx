@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import type { OrderState, OrderView } from '../../../src/console/contract.ts';
+import { useNow } from '../../browser/now.ts';
+import { type Status, StatusBadge } from '../../components/status-badge.tsx';
+import { formatDuration } from '../../format/time.ts';
+import { peopleWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { refresh } from './parts.tsx';
+
+export const orderAddress = (id: string): string => `operator/orders/${encodeURIComponent(id)}`;
+
+/** Its owner's balance and the trail have moved with it. */
+export async function refreshOrders(): Promise<void> {
+  await Promise.all([refresh('operator/orders'), refresh('operator/users'), refresh('operator/reconciliation')]);
+}
+
+const statuses: Readonly<Record<OrderState, Status>> = {
+  waiting: 'pending',
+  scanned: 'running',
+  credited: 'ok',
+  expired: 'expired',
+  closed: 'disabled',
+  failed: 'failed',
+};
+
+export function OrderBadge({ order: { state, late } }: { readonly order: Pick<OrderView, 'state' | 'late'> }): ReactNode {
+  const { orders: words } = useWords(peopleWords);
+  return <StatusBadge status={statuses[state]}>{late ? words.creditedLate : words.states[state]}</StatusBadge>;
+}
+
+/** How long its code can still be paid. */
+export function TimeLeft({ order: { state, expires_at: at } }: { readonly order: Pick<OrderView, 'state' | 'expires_at'> }): ReactNode {
+  const { orders: words } = useWords(peopleWords);
+  const left = Date.parse(at) - useNow();
+  if ((state !== 'waiting' && state !== 'scanned') || left <= 0) return null;
+  return <span className="text-caption text-muted">{words.left(formatDuration(left))}</span>;
+}

@@ -1,0 +1,163 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { OperatorOrder, RefundAnswer, RefundBody, UserView } from '../../../src/console/contract.ts';
+import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
+import { useData } from '../../api/data.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { AmountInput, amountError, Field } from '../../components/field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { formatYuan, parseYuan } from '../../format/money.ts';
+import { peopleWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { orderAddress, refreshOrders } from './order-parts.tsx';
+import { FormProblem, pathName, ReasonField } from './parts.tsx';
+import { useWalletName } from './wallet-name.ts';
+
+interface RefundDialogProps {
+  readonly order: OperatorOrder;
+  readonly onClose: () => void;
+}
+
+interface Text {
+  readonly amount: string;
+  readonly reason: string;
+  readonly typed: string;
+}
+
+type Errors = Readonly<Partial<Record<keyof Text, string | undefined>>>;
+
+/** In two steps: what and why; then what happens, and the amount once more. */
+export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
+  const { orders: words } = useWords(peopleWords);
+  const toast = useToast();
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const left = parseYuan(order.amount) - parseYuan(order.refunded);
+  const [text, setText] = useState<Text>({ amount: fen(left), reason: '', typed: '' });
+  const [step, setStep] = useState<1 | 2>(1);
+  const refund = useMutation({
+    mutationFn: (body: RefundBody) => send<RefundAnswer>('POST', `${orderAddress(order.id)}/refund`, { body, idempotencyKey }),
+    onSuccess: async (_, { amount }) => {
+      toast({ tone: 'done', text: words.refundBegun(formatYuan(amount, 'balance')) });
+      onClose();
+      await refreshOrders();
+    },
+    onError: (error) => error instanceof ApiError && error.fields['amount'] !== undefined && setStep(1),
+  });
+  const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
+  const field = refund.error instanceof ApiError ? refund.error.fields['amount'] : undefined;
+  return (
+    <Dialog open onClose={onClose} title={words.refundTitle(order.id)} description={step === 1 ? words.refundStep1 : words.refundStep2}>
+      {step === 1 ? (
+        <What
+          order={order}
+          left={left}
+          text={text}
+          onChange={set}
+          refused={field && (words.fields[field] ?? field)}
+          onNext={() => setStep(2)}
+          onClose={onClose}
+        />
+      ) : (
+        <Sure
+          order={order}
+          text={text}
+          onChange={set}
+          busy={refund.isPending}
+          error={refund.error}
+          onBack={() => setStep(1)}
+          onSure={() => refund.mutate({ amount: text.amount, reason: text.reason.trim() })}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+const nanoPerFen = 10_000_000n;
+
+/** `12.30`, whole fen. */
+function fen(nano: bigint): string {
+  const digits = (nano / nanoPerFen).toString().padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+interface StepProps {
+  readonly order: OperatorOrder;
+  readonly text: Text;
+  readonly onChange: (change: Partial<Text>) => void;
+}
+
+interface WhatProps extends StepProps {
+  readonly left: bigint;
+  readonly refused: string | undefined;
+  readonly onNext: () => void;
+  readonly onClose: () => void;
+}
+
+function What({ order, left, text, onChange, refused, onNext, onClose }: WhatProps): ReactNode {
+  const { orders: words, user } = useWords(peopleWords);
+  const { actions } = useWords(sharedWords);
+  const owner = useData<UserView>(`operator/users/${pathName(order.user.id)}`).data;
+  const [own, setOwn] = useState<Errors>({});
+  const available = owner && parseYuan(owner.balance) - parseYuan(owner.held);
+  const next = (event: FormEvent) => {
+    event.preventDefault();
+    const wrong = amountError(text.amount, { minimum: 0.01 });
+    const tooMuch = wrong === undefined && parseYuan(text.amount) > left;
+    const errors: Errors = { amount: tooMuch ? words.tooMuch : wrong, reason: text.reason.trim() === '' ? 'required' : undefined };
+    setOwn(errors);
+    if (errors.amount === undefined && errors.reason === undefined) onNext();
+  };
+  return (
+    <form onSubmit={next} noValidate className="flex flex-col gap-4">
+      <p className="text-table text-muted">
+        {words.refundText(formatYuan(left, 'balance'), available === undefined ? '…' : formatYuan(available, 'balance'))}
+      </p>
+      <Field label={user.amount} error={own.amount ?? refused}>
+        {(tied) => <AmountInput {...tied} value={text.amount} onChange={(amount) => onChange({ amount })} />}
+      </Field>
+      <ReasonField value={text.reason} onChange={(reason) => onChange({ reason })} error={own.reason} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{actions.cancel}</Button>
+        <Button look="primary" type="submit">
+          {words.refundContinue}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface SureProps extends StepProps {
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly onBack: () => void;
+  readonly onSure: () => void;
+}
+
+function Sure({ order, text, onChange, busy, error, onBack, onSure }: SureProps): ReactNode {
+  const { orders: words, user } = useWords(peopleWords);
+  const wallet = useWalletName();
+  const [wrong, setWrong] = useState(false);
+  const shown = formatYuan(text.amount, 'balance');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setWrong(text.typed !== text.amount);
+    if (text.typed === text.amount) onSure();
+  };
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <p>{words.refundWhat(shown, order.user.name, wallet(order.wallet))}</p>
+      <p className="text-table text-muted wrap-anywhere">{text.reason}</p>
+      <Field label={user.typed(text.amount)} error={wrong ? user.mismatch : undefined}>
+        {(tied) => <AmountInput {...tied} autoFocus value={text.typed} onChange={(typed) => onChange({ typed })} />}
+      </Field>
+      <FormProblem error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onBack}>{words.refundBack}</Button>
+        <Button look="danger" type="submit" busy={busy}>
+          {words.refundButton(shown)}
+        </Button>
+      </div>
+    </form>
+  );
+}

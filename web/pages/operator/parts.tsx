@@ -1,0 +1,138 @@
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import { ApiError } from '../../api/client.ts';
+import { queryClient } from '../../api/data.ts';
+import { useNow } from '../../browser/now.ts';
+import { Banner } from '../../components/banner.tsx';
+import { DiffList, type Difference } from '../../components/diff-list.tsx';
+import { sayError } from '../../components/error-panel.tsx';
+import { Field, TextInput } from '../../components/field.tsx';
+import { ZoneNote } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { operatorWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+
+export const pathName = encodeURIComponent;
+
+/** Everything below that path is asked for again where it is looked at: `operator/channels`, each of them, their health. */
+export function refresh(path: string): Promise<void> {
+  return queryClient.invalidateQueries({
+    predicate: ({ queryKey: [asked] }) => typeof asked === 'string' && (asked === path || asked.startsWith(`${path}/`)),
+  });
+}
+
+/** What went wrong, in the reader's words. */
+export function useSay(): (error: unknown) => string {
+  const shared = useWords(sharedWords);
+  return (error) => sayError(error, shared);
+}
+
+/** Does something and says how it went; false: it did not work, and that has been said. */
+export function useAct(): (act: () => Promise<unknown>, done?: string) => Promise<boolean> {
+  const toast = useToast();
+  const say = useSay();
+  return async (act, done) => {
+    try {
+      await act();
+    } catch (error) {
+      toast({ tone: 'failed', text: say(error) });
+      return false;
+    }
+    if (done !== undefined) toast({ tone: 'done', text: done });
+    return true;
+  };
+}
+
+/** Why a form was not taken, in place: its fields say theirs, this says the rest. */
+export function FormProblem({ error, mine }: { readonly error: Error | null; readonly mine?: object }): ReactNode {
+  const say = useSay();
+  const { form } = useWords(operatorWords);
+  if (error === null) return null;
+  const others = error instanceof ApiError && error.code === 'invalid' ? Object.entries(error.fields) : [];
+  return (
+    <div role="alert">
+      <Banner tone="bad">
+        {say(error)}
+        {others.length > 0 && (
+          <ul className="mt-1 list-disc pl-5 text-caption">
+            {others.map(([field, what]) => (
+              <li key={field}>
+                <FieldProblem field={field} what={what} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Banner>
+      {error instanceof ApiError && error.code === 'version_conflict' && mine !== undefined && (
+        <div className="mt-2 rounded-control border border-line p-3">
+          <p className="mb-2 text-caption text-muted">{form.changed}</p>
+          <DiffList differences={differing(error.current, mine)} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function FieldProblem({ field, what }: { readonly field: string; readonly what: string }): ReactNode {
+  const { errors } = useWords(sharedWords);
+  return (
+    <>
+      <span className="font-mono">{field}</span> {errors.fields[what] ?? what}
+    </>
+  );
+}
+
+/** Where what somebody else has saved is not what stands in the form. */
+export function differing(current: unknown, mine: object): readonly Difference[] {
+  const theirs = new Map(typeof current === 'object' && current !== null ? Object.entries(current) : []);
+  return Object.entries(mine)
+    .filter(([member, value]) => theirs.has(member) && JSON.stringify(theirs.get(member)) !== JSON.stringify(value))
+    .map(([member, value]) => ({ member, before: textOf(theirs.get(member)), after: textOf(value) }));
+}
+
+function textOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What the server says of each field, over what the form says by itself. */
+export function fieldErrors(error: Error | null): Readonly<Record<string, string | undefined>> {
+  return error instanceof ApiError ? error.fields : {};
+}
+
+/** The zone of the page's times, where the answer does not say when it is of. */
+export function ZoneNow(): ReactNode {
+  return <ZoneNote at={new Date(useNow()).toISOString()} />;
+}
+
+interface ReasonProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error?: string | undefined;
+  readonly className?: string;
+}
+
+/** Whoever changes prices, money or people says why. */
+export function ReasonField({ value, onChange, error, className }: ReasonProps): ReactNode {
+  const { form } = useWords(operatorWords);
+  return (
+    <Field label={form.reason} help={form.reasonHelp} error={error} {...(className && { className })}>
+      {(tied) => <TextInput {...tied} name="reason" value={value} maxLength={200} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
+  );
+}
+
+/** A list that wraps: models, groups, ways of signing in. */
+export function Chips({ items, className }: { readonly items: readonly ReactNode[]; readonly className?: string }): ReactNode {
+  const { none } = useWords(operatorWords);
+  if (items.length === 0) return <span className="text-muted">{none}</span>;
+  return (
+    <ul className={clsx('flex flex-wrap gap-1', className)}>
+      {items.map((item, index) => (
+        <li key={index} className="max-w-full truncate rounded-badge bg-idle-soft px-1.5 text-caption leading-5">
+          {item}
+        </li>
+      ))}
+    </ul>
+  );
+}

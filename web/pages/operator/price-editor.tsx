@@ -1,0 +1,227 @@
+import { useMutation, useQuery, keepPreviousData } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { OperatorModel, PriceChange, PricePreview, PublishAnswer, PublishBody } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { AmountInput, Field, Select, TextInput } from '../../components/field.tsx';
+import { Panel } from '../../components/page.tsx';
+import { IconButton } from '../../components/button.tsx';
+import { useZone } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { priceText } from '../../format/price.ts';
+import { instantOf } from '../../format/day.ts';
+import { emptyLine, lineKey, linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
+import { modelsWords, priceWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { useLineName } from '../model-parts.tsx';
+import { refreshModels } from './model-parts.ts';
+import { FormProblem, ReasonField, useSay } from './parts.tsx';
+import { AddLine, lineError } from './price-fields.tsx';
+import { PricePreviewPanel } from './price-preview.tsx';
+
+const quietMs = 350;
+
+/** The price of a model beside the one that it would have, and what that would have brought in the last seven days. */
+export function PriceEditor({ model }: { readonly model: OperatorModel }): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  const start = linesOf(model.prices);
+  const [lines, setLines] = useState(start);
+  const change = { model: model.id, price: writtenPrices(lines) };
+  const changed = JSON.stringify(change.price) !== JSON.stringify(writtenPrices(start));
+  const wrong = lines.some((line) => lineError(line) !== undefined);
+  const preview = usePreview(changed && !wrong ? change : undefined);
+  const [form, setForm] = useState(newIdempotencyKey);
+  const reset = () => {
+    setLines(start);
+    setForm(newIdempotencyKey());
+  };
+  return (
+    <Panel
+      title={words.title}
+      actions={
+        changed && (
+          <Button size="small" look="ghost" icon="back" onClick={reset}>
+            {words.reset}
+          </Button>
+        )
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <Lines model={model} start={start} lines={lines} onChange={setLines} />
+        {changed ? (
+          <>
+            <PricePreviewPanel preview={preview.data} error={preview.error} busy={preview.isFetching} />
+            <Publish
+              key={form}
+              idempotencyKey={form}
+              change={change}
+              preview={preview.data}
+              wrong={wrong}
+              version={model.price_version + 1}
+            />
+          </>
+        ) : (
+          <p className="text-table text-muted">{words.previewHelp}</p>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+/** Asked once the typing has paused. */
+function usePreview(change: PriceChange | undefined) {
+  const asked = useSettled(change === undefined ? '' : JSON.stringify(change));
+  return useQuery({
+    queryKey: ['operator/prices/preview', asked],
+    queryFn: ({ signal }) => send<PricePreview>('POST', 'operator/prices/preview', { body: JSON.parse(asked), signal }),
+    enabled: asked !== '',
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+}
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), quietMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return text === '' ? '' : settled;
+}
+
+interface LinesProps {
+  readonly model: OperatorModel;
+  readonly start: readonly PriceLine[];
+  readonly lines: readonly PriceLine[];
+  readonly onChange: (lines: readonly PriceLine[]) => void;
+}
+
+function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  const { per } = useWords(modelsWords);
+  const nameOf = useLineName();
+  const all = [...start, ...lines.filter((line) => !start.some((known) => lineKey(known) === lineKey(line)))];
+  const set = (key: string, amount: string) => {
+    const line = all.find((each) => lineKey(each) === key);
+    if (line === undefined) return;
+    const known = lines.some((each) => lineKey(each) === key);
+    onChange(known ? lines.map((each) => (lineKey(each) === key ? { ...each, amount } : each)) : [...lines, { ...line, amount }]);
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      <ul className="flex flex-col divide-y divide-line">
+        {all.map((line) => {
+          const key = lineKey(line);
+          const before = start.find((each) => lineKey(each) === key);
+          const typed = lines.find((each) => lineKey(each) === key)?.amount ?? '';
+          return (
+            <li
+              key={key}
+              className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 gap-y-1 py-2 sm:grid-cols-[minmax(0,1fr)_8rem_11rem_auto]"
+            >
+              <span className="min-w-0 text-table">
+                {nameOf(line)} <span className="text-caption text-muted">¥ / {per[line.unit]}</span>
+              </span>
+              <span className="text-right text-table text-muted figures">
+                <span className="sr-only">{words.now(model.price_version)}: </span>
+                {before === undefined ? '—' : priceText(before.amount)}
+              </span>
+              <Field
+                label={<span className="sr-only">{`${nameOf(line)}: ${words.next(model.price_version + 1)}`}</span>}
+                error={lineError({ ...line, amount: typed })}
+              >
+                {(tied) => (
+                  <AmountInput
+                    {...tied}
+                    name={key}
+                    className="text-right"
+                    value={typed}
+                    placeholder={before === undefined ? '' : words.goes}
+                    onChange={(amount) => set(key, amount)}
+                  />
+                )}
+              </Field>
+              <IconButton
+                icon="close"
+                size="small"
+                label={words.removeLine(nameOf(line))}
+                onClick={() => onChange(lines.filter((each) => lineKey(each) !== key))}
+              />
+            </li>
+          );
+        })}
+      </ul>
+      <AddLine lines={all} onAdd={(of) => onChange([...lines, emptyLine(of)])} />
+    </div>
+  );
+}
+
+interface PublishProps {
+  readonly change: PriceChange;
+  readonly preview: PricePreview | undefined;
+  readonly wrong: boolean;
+  readonly version: number;
+  readonly idempotencyKey: string;
+}
+
+function Publish({ change, preview, wrong, version, idempotencyKey }: PublishProps): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  const toast = useToast();
+  const say = useSay();
+  const zone = useZone();
+  const [reason, setReason] = useState('');
+  const [at, setAt] = useState<string>();
+  const [own, setOwn] = useState<{ readonly reason?: string; readonly at?: string }>({});
+  const publish = useMutation({
+    mutationFn: () => {
+      const body: PublishBody = {
+        changes: [change],
+        reason: reason.trim(),
+        ...(at !== undefined && { effective_at: instantOf(at, zone) }),
+      };
+      return send<PublishAnswer>('POST', 'operator/prices/publish', { body, idempotencyKey });
+    },
+    onSuccess: async ({ versions }) => {
+      toast({ tone: 'done', text: words.published(change.model, versions[0]?.version ?? version) });
+      await refreshModels();
+    },
+    onError: (error) => toast({ tone: 'failed', text: say(error) }),
+  });
+  const submit = () => {
+    const late = at !== undefined && !(Date.parse(at === '' ? '' : instantOf(at, zone)) > Date.now());
+    const mistakes = { ...(reason.trim() === '' && { reason: 'required' }), ...(late && { at: words.past }) };
+    setOwn(mistakes);
+    if (Object.keys(mistakes).length === 0) publish.mutate();
+  };
+  const barred = wrong || preview?.publishable === false ? words.refused : undefined;
+  return (
+    <div className="flex flex-col gap-3 border-t border-line pt-4">
+      <div className="grid items-start gap-3 sm:grid-cols-[10rem_minmax(0,1fr)] md:grid-cols-[10rem_13rem_minmax(0,1fr)]">
+        <Field label={words.effective}>
+          {(tied) => (
+            <Select
+              {...tied}
+              value={at === undefined ? 'now' : 'later'}
+              onChange={({ target }) => setAt(target.value === 'now' ? undefined : '')}
+            >
+              <option value="now">{words.immediately}</option>
+              <option value="later">{words.later}</option>
+            </Select>
+          )}
+        </Field>
+        {at !== undefined && (
+          <Field label={words.at} help={zone} error={own.at}>
+            {(tied) => <TextInput {...tied} type="datetime-local" value={at} onChange={({ target }) => setAt(target.value)} />}
+          </Field>
+        )}
+        <ReasonField value={reason} onChange={setReason} error={own.reason} />
+      </div>
+      <FormProblem error={publish.error} />
+      <div className="flex justify-end">
+        <Button look="primary" busy={publish.isPending} disabledFor={barred} onClick={submit}>
+          {words.publish(preview?.to_version ?? version)}
+        </Button>
+      </div>
+    </div>
+  );
+}

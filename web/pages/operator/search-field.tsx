@@ -1,0 +1,36 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { TextInput } from '../../components/field.tsx';
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly className?: string;
+}
+
+const quietMs = 250;
+
+/** What the server searches for: asked once the typing has paused. */
+export function SearchField({ label, placeholder, value, onChange, className }: SearchFieldProps): ReactNode {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    if (typed.trim() === value) return undefined;
+    const timer = setTimeout(() => onChange(typed.trim()), quietMs);
+    return () => clearTimeout(timer);
+    // What is asked for follows what is typed, not the other way round.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [typed]);
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      data-shortcut="filter"
+      value={typed}
+      onChange={({ target }) => setTyped(target.value)}
+      className={className}
+    />
+  );
+}

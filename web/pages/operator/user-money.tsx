@@ -1,0 +1,97 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { CreditBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { AmountInput, amountError, Field, TextInput } from '../../components/field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { formatYuan, parseYuan } from '../../format/money.ts';
+import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { fieldErrors, FormProblem, refresh } from './parts.tsx';
+
+interface MoneyDialogProps {
+  readonly user: UserView;
+  readonly kind: 'credit' | 'debit';
+  readonly onClose: () => void;
+}
+
+const decimals = 9;
+
+/** Money that an operator gives or takes: with a reason, and the amount typed twice. Sent twice it is one transfer. */
+export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNode {
+  const { user: words } = useWords(peopleWords);
+  const { form } = useWords(operatorWords);
+  const { actions } = useWords(sharedWords);
+  const toast = useToast();
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const [text, setText] = useState({ amount: '', reason: '', typed: '' });
+  const [own, setOwn] = useState<Readonly<Record<string, string | undefined>>>({});
+  const give = useMutation({
+    mutationFn: (body: CreditBody) => send<UserAnswer>('POST', `operator/users/${user.id}/${kind}`, { body, idempotencyKey }),
+    onSuccess: ({ user: after }, { amount }) => {
+      const [moved, balance] = [formatYuan(amount, 'balance'), formatYuan(after.balance, 'balance')];
+      toast({ tone: 'done', text: kind === 'credit' ? words.credited(moved, balance) : words.debited(moved, balance) });
+      onClose();
+      void refresh('operator/users');
+      void refresh('operator/audit');
+    },
+  });
+  const right = amountError(text.amount, { decimals }) === undefined;
+  const shown = right ? formatYuan(text.amount, 'balance') : '¥…';
+  const errors: typeof own = { ...fieldErrors(give.error), ...own };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const wrong = {
+      amount: amountError(text.amount, { decimals }),
+      reason: text.reason.trim() === '' ? 'required' : undefined,
+      typed: right && text.typed !== text.amount ? words.mismatch : undefined,
+    };
+    setOwn(wrong);
+    if (Object.values(wrong).every((each) => each === undefined)) give.mutate({ amount: text.amount, reason: text.reason.trim() });
+  };
+  const set = (change: Partial<typeof text>) => setText((old) => ({ ...old, ...change }));
+  return (
+    <Dialog open onClose={onClose} title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <p className="text-table text-muted">{kind === 'credit' ? words.creditText : words.debitText}</p>
+        <Field
+          label={words.amount}
+          help={right ? words.after(afterText(user.balance, text.amount, kind)) : undefined}
+          error={errors['amount']}
+        >
+          {(tied) => <AmountInput {...tied} name="amount" value={text.amount} onChange={(amount) => set({ amount })} />}
+        </Field>
+        <Field label={form.reason} help={words.reasonHelp} error={errors['reason']}>
+          {(tied) => (
+            <TextInput
+              {...tied}
+              name="reason"
+              maxLength={200}
+              value={text.reason}
+              onChange={({ target }) => set({ reason: target.value })}
+            />
+          )}
+        </Field>
+        {right && (
+          <Field label={words.typed(text.amount)} error={errors['typed']}>
+            {(tied) => <AmountInput {...tied} name="typed" value={text.typed} onChange={(typed) => set({ typed })} />}
+          </Field>
+        )}
+        <FormProblem error={give.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{actions.cancel}</Button>
+          <Button look={kind === 'credit' ? 'primary' : 'danger'} type="submit" busy={give.isPending}>
+            {kind === 'credit' ? words.creditButton(shown) : words.debitButton(shown)}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function afterText(balance: string, amount: string, kind: 'credit' | 'debit'): string {
+  const moved = parseYuan(amount.replace(/\.$/, ''));
+  return formatYuan(parseYuan(balance) + (kind === 'credit' ? moved : -moved), 'exact');
+}

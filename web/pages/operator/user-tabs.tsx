@@ -1,0 +1,269 @@
+import type { ReactNode } from 'react';
+import type { ChargeRow, KeyView, OrderView, Page as PageOf, StatementRow, StatementView } from '../../../src/console/contract.ts';
+import { useData } from '../../api/data.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Money } from '../../components/money.tsx';
+import { moneyColumn } from '../../components/money-column.tsx';
+import { Panel } from '../../components/page.tsx';
+import { Badge, StatusBadge } from '../../components/status-badge.tsx';
+import { type Column, Pager, Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { formatCount } from '../../format/count.ts';
+import { formatDuration } from '../../format/time.ts';
+import { keysWords, peopleWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { keyStatuses, shownKey, SpentOfLimit } from '../key-parts.tsx';
+import { OrderBadge } from './order-parts.tsx';
+import { useWalletName } from './wallet-name.ts';
+
+interface TabProps {
+  /** Where what the user asks of itself is asked of the user. */
+  readonly base: string;
+}
+
+const asked = { after: '' };
+
+/** This month, as the user reads it. */
+export function UserStatement({ base }: TabProps): ReactNode {
+  const { statement: words } = useWords(peopleWords);
+  const statement = useData<StatementView>(`${base}/statement`);
+  return (
+    <Loaded query={statement}>
+      {(view) => (
+        <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
+          <Panel title={words.period(view.from, view.to, view.zone)} className="self-start">
+            <Facts>
+              <Fact name={words.opening}>
+                <Money amount={view.opening.balance} as="exact" />
+              </Fact>
+              {(['top_ups', 'charges', 'refunds', 'adjustments'] as const).map((each) => (
+                <Fact key={each} name={words[each === 'top_ups' ? 'topUps' : each]}>
+                  <Money amount={view[each].amount} as="exact" signed />
+                </Fact>
+              ))}
+              <Fact name={words.closing}>
+                <b className="font-semibold">
+                  <Money amount={view.closing.balance} as="exact" />
+                </b>
+              </Fact>
+            </Facts>
+            <p className="mt-3">
+              {view.adds_up ? (
+                <Badge tone="good" icon="check">
+                  {words.addsUp}
+                </Badge>
+              ) : (
+                <Badge tone="bad" icon="failed">
+                  {words.wrong}
+                </Badge>
+              )}
+            </p>
+          </Panel>
+          <Panel flush>{view.rows.length === 0 ? <EmptyState text={words.empty} /> : <Moves rows={view.rows} />}</Panel>
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode {
+  const { statement: words } = useWords(peopleWords);
+  const { columns } = words;
+  const what = (row: StatementRow) => words.kinds[row.kind];
+  const reason = (row: StatementRow) => (row.kind === 'charges' ? null : row.reason);
+  const listed: readonly Column<StatementRow>[] = [
+    { id: 'day', header: columns.day, cell: ({ day }) => day },
+    {
+      id: 'what',
+      header: columns.what,
+      cell: (row) => (
+        <span className="block max-w-72 truncate">
+          {what(row)} <span className="text-muted">{reason(row)}</span>
+        </span>
+      ),
+    },
+    { id: 'requests', header: columns.requests, align: 'right', cell: (row) => (row.kind === 'charges' ? formatCount(row.requests) : '') },
+    { id: 'amount', header: columns.amount, align: 'right', cell: ({ amount }) => <Money amount={amount} as="exact" signed /> },
+    { id: 'balance', header: columns.balance, align: 'right', cell: ({ balance }) => <Money amount={balance} as="exact" /> },
+  ];
+  return (
+    <Table
+      label={words.columns.what}
+      rows={rows}
+      rowKey={(row) => (row.kind === 'charges' ? row.from : row.id)}
+      columns={listed}
+      card={(row) => ({
+        title: what(row),
+        value: <Money amount={row.amount} as="exact" signed />,
+        detail: (
+          <>
+            <span>{row.day}</span>
+            <span>{reason(row)}</span>
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+export function UserUsage({ base }: TabProps): ReactNode {
+  const { usage: words } = useWords(peopleWords);
+  const [{ after }, setState] = useSearchState(asked);
+  const usage = useData<PageOf<ChargeRow>>(`${base}/usage`, { after: after || undefined });
+  return (
+    <Panel flush>
+      <Loaded query={usage}>
+        {(page) => (
+          <>
+            {page.items.length === 0 ? <EmptyState text={words.empty} /> : <Charges charges={page.items} />}
+            <Pager page={page} onTurn={(next) => setState({ after: next })} />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Charges({ charges }: { readonly charges: readonly ChargeRow[] }): ReactNode {
+  const { usage: words } = useWords(peopleWords);
+  const { columns } = words;
+  const size = ({ tokens, quantity }: ChargeRow) =>
+    tokens === null
+      ? quantity && words.quantity(formatCount(quantity.amount), quantity.unit)
+      : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
+  const badge = ({ status }: ChargeRow) =>
+    status === 'ok' ? <StatusBadge status="ok" /> : <StatusBadge status={status === 'error' ? 'failed' : 'cut'} />;
+  const rows: readonly Column<ChargeRow>[] = [
+    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
+    { id: 'model', header: columns.model, cell: ({ model }) => <span className="block max-w-64 truncate">{model}</span> },
+    { id: 'key', header: columns.key, cell: ({ key_name: name }) => <span className="block max-w-48 truncate">{name}</span> },
+    { id: 'tokens', header: columns.tokens, align: 'right', cell: size },
+    { id: 'total', header: columns.total, align: 'right', cell: ({ total_ms: ms }) => formatDuration(ms) },
+    { id: 'status', header: columns.status, cell: badge },
+    moneyColumn(charges, {
+      id: 'cost',
+      header: columns.cost,
+      amount: ({ cost }) => cost,
+      as: 'row',
+      estimated: ({ estimated }) => estimated,
+    }),
+  ];
+  return (
+    <Table
+      label={columns.cost}
+      rows={charges}
+      rowKey={({ id }) => id}
+      columns={rows}
+      card={(charge) => ({
+        title: charge.model,
+        value: <Money amount={charge.cost} as="row" estimated={charge.estimated} />,
+        detail: (
+          <>
+            <Time at={charge.at} />
+            <span className="max-w-40 truncate">{charge.key_name}</span>
+            {badge(charge)}
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+export function UserKeys({ base }: TabProps): ReactNode {
+  const { keys: words } = useWords(peopleWords);
+  const [{ after }, setState] = useSearchState(asked);
+  const keys = useData<PageOf<KeyView>>(`${base}/keys`, { after: after || undefined });
+  return (
+    <Panel flush>
+      <Loaded query={keys}>
+        {(page) => (
+          <>
+            {page.items.length === 0 ? <EmptyState text={words.empty} /> : <KeyTable keys={page.items} />}
+            <Pager page={page} onTurn={(next) => setState({ after: next })} />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
+  const { columns, unused, never, title } = useWords(keysWords);
+  const rows: readonly Column<KeyView>[] = [
+    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span> },
+    { id: 'key', header: columns.key, cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span> },
+    { id: 'group', header: columns.group, cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span> },
+    { id: 'spent', header: columns.spent, align: 'right', cell: (key) => <SpentOfLimit {...key} /> },
+    { id: 'used', header: columns.used, cell: (key) => <Time at={key.last_used_at} as="relative" absent={unused} /> },
+    { id: 'expires', header: columns.expires, cell: (key) => <Time at={key.expires_at} as="day" absent={never} /> },
+    { id: 'status', header: columns.status, cell: ({ state }) => <StatusBadge status={keyStatuses[state]} /> },
+  ];
+  return (
+    <Table
+      label={title}
+      rows={keys}
+      rowKey={({ id }) => id}
+      columns={rows}
+      card={(key) => ({
+        title: key.name,
+        value: <Money amount={key.spent} as="spend" />,
+        detail: (
+          <>
+            <StatusBadge status={keyStatuses[key.state]} />
+            <span className="font-mono">{shownKey(key)}</span>
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+export function UserOrders({ base }: TabProps): ReactNode {
+  const { orders: words } = useWords(peopleWords);
+  const wallet = useWalletName();
+  const [{ after }, setState] = useSearchState(asked);
+  const orders = useData<PageOf<OrderView>>(`${base}/orders`, { after: after || undefined });
+  const { columns } = words;
+  const rows = (items: readonly OrderView[]): readonly Column<OrderView>[] => [
+    { id: 'time', header: columns.time, cell: (order) => <Time at={order.created_at} /> },
+    { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet) },
+    { id: 'state', header: columns.state, cell: (order) => <OrderBadge order={order} /> },
+    moneyColumn(items, { id: 'amount', header: columns.amount, amount: (order) => order.amount, as: 'balance' }),
+    moneyColumn(items, { id: 'refunded', header: columns.refunded, amount: (order) => order.refunded, as: 'balance' }),
+  ];
+  return (
+    <Panel flush>
+      <Loaded query={orders}>
+        {(page) => (
+          <>
+            {page.items.length === 0 ? (
+              <EmptyState text={words.empty} />
+            ) : (
+              <Table
+                label={words.title}
+                rows={page.items}
+                rowKey={({ id }) => id}
+                columns={rows(page.items)}
+                path={({ id }) => `/operator/orders?order=${id}`}
+                card={(order) => ({
+                  title: <Time at={order.created_at} />,
+                  value: <Money amount={order.amount} as="balance" />,
+                  detail: (
+                    <>
+                      <OrderBadge order={order} />
+                      <span>{wallet(order.wallet)}</span>
+                    </>
+                  ),
+                })}
+              />
+            )}
+            <Pager page={page} onTurn={(next) => setState({ after: next })} />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}

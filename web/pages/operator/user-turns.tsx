@@ -1,0 +1,76 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { ReasonBody, RoleBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
+import { send } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { peopleWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { fieldErrors, FormProblem, ReasonField, refresh } from './parts.tsx';
+
+export type Turn = 'suspend' | 'restore' | 'operator' | 'user';
+
+interface TurnDialogProps {
+  readonly user: UserView;
+  readonly turn: Turn;
+  readonly onClose: () => void;
+}
+
+/** Suspend, restore, another role: the effect in words, and a reason. */
+export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode {
+  const { user: words, users } = useWords(peopleWords);
+  const { actions } = useWords(sharedWords);
+  const toast = useToast();
+  const [reason, setReason] = useState('');
+  const [empty, setEmpty] = useState(false);
+  const said = useTurn(user, turn);
+  const act = useMutation({
+    mutationFn: () => {
+      const body: ReasonBody | RoleBody =
+        turn === 'operator' || turn === 'user' ? { role: turn, reason: reason.trim() } : { reason: reason.trim() };
+      const verb = turn === 'operator' || turn === 'user' ? 'role' : turn;
+      return send<UserAnswer>('POST', `operator/users/${user.id}/${verb}`, { body });
+    },
+    onSuccess: ({ user: after }) => {
+      toast({ tone: 'done', text: said.done ?? words.roleDone(after.name, users.roles[after.role]) });
+      onClose();
+      void refresh('operator/users');
+      void refresh('operator/audit');
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setEmpty(reason.trim() === '');
+    if (reason.trim() !== '') act.mutate();
+  };
+  return (
+    <Dialog open onClose={onClose} title={said.title}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <p>{said.text}</p>
+        <ReasonField value={reason} onChange={setReason} error={empty ? 'required' : fieldErrors(act.error)['reason']} />
+        <FormProblem error={act.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{actions.cancel}</Button>
+          <Button look={turn === 'restore' ? 'primary' : 'danger'} type="submit" busy={act.isPending}>
+            {said.button}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function useTurn({ name, keys }: UserView, turn: Turn) {
+  const { user: words } = useWords(peopleWords);
+  switch (turn) {
+    case 'suspend':
+      return { title: words.suspendTitle(name), text: words.suspendText(keys), button: words.suspend, done: words.suspended(name) };
+    case 'restore':
+      return { title: words.restoreTitle(name), text: words.restoreText, button: words.restore, done: words.restored(name) };
+    case 'operator':
+      return { title: words.roleTitle.operator(name), text: words.roleText.operator, button: words.makeOperator, done: undefined };
+    case 'user':
+      return { title: words.roleTitle.user(name), text: words.roleText.user, button: words.makeUser, done: undefined };
+  }
+}

@@ -1,0 +1,8 @@
+import { operatorWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+
+/** WeChat Pay, Alipay; another stays as it is. */
+export function useWalletName(): (wallet: string) => string {
+  const { wallets } = useWords(operatorWords);
+  return (wallet) => wallets[wallet] ?? wallet;
+}
