@@ -115,9 +115,9 @@ export async function picture(page: Page, name: string, options: { readonly whol
   await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: options.whole ?? false });
 }
 
-/** The console as `npm run build` leaves it. */
+/** The console as `npm run build` leaves it, or another build in the folder that `CONSOLE` names. */
 export function builtConsole(): string {
-  const folder = fileURLToPath(new URL('../../dist/console', import.meta.url));
+  const folder = process.env['CONSOLE'] ?? fileURLToPath(new URL('../../dist/console', import.meta.url));
   if (!existsSync(join(folder, 'index.html'))) throw new Error('dist/console is missing: npm run build');
   return folder;
 }
