@@ -203,11 +203,13 @@ forEachDatabase((_name, openFresh) => {
       const { vendor, node, account } = on;
       vendor.onSubmit = () => true;
       const submitting = node.submit(account, { taskId: 'video_lost' }).catch((error: unknown) => error);
-      await expect.poll(async () => (await on.task('video_lost'))?.state).toBe('new');
+      const asked = () => vendor.received.filter(({ method }) => method === 'POST');
+      await expect.poll(asked).toHaveLength(1);
+      expect((await on.task('video_lost'))?.state).toBe('new');
       node.clock.turnedMs = 200_000;
       await end(on.task, 'video_lost').toBe('failed');
       expect(await on.spendable()).toBe(20n * nanoPerYuan);
-      expect(vendor.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      expect(asked()).toHaveLength(1);
       await node.close();
       // Whoever was so slow hears that the task is not its own any more.
       expect(await submitting).toMatchObject({ refusal: 'unavailable' });
