@@ -73,7 +73,7 @@ function Listed({ channels, state, onChange }: ListedProps): ReactNode {
     { name: 'group', label: words.filters.group, options: same(channels.flatMap(({ groups }) => groups)) },
     { name: 'model', label: words.filters.model, suggestions: sorted(channels.flatMap(({ models }) => models.map(({ id }) => id))) },
   ];
-  const rows = channels.filter((channel) => matches(channel, state));
+  const rows = channels.filter((channel) => matches(channel, state)).toSorted((a, b) => urgency(a) - urgency(b));
   const clear = () => onChange({ vendor: '', model: '', group: '', state: '' });
   return (
     <div className="flex flex-col gap-3">
@@ -90,6 +90,13 @@ function Listed({ channels, state, onChange }: ListedProps): ReactNode {
     </div>
   );
 }
+
+/** Those that need somebody stand first; the others stay in the order of their names. */
+function urgency({ state }: ChannelView): number {
+  return urgent.indexOf(state) + 1 || urgent.length + 1;
+}
+
+const urgent: readonly ChannelState[] = ['parked', 'cooling', 'degraded', 'draining', 'drained'];
 
 function matches({ vendor, groups, models, state }: ChannelView, wanted: Asked): boolean {
   return (

@@ -8,6 +8,7 @@ import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { longestFraction, padFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { instantOf } from '../../format/day.ts';
 import { emptyLine, lineKey, linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
@@ -101,18 +102,20 @@ function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
   const { per } = useWords(modelsWords);
   const nameOf = useLineName();
   const all = [...start, ...lines.filter((line) => !start.some((known) => lineKey(known) === lineKey(line)))];
+  const known = new Map(model.prices.map((price) => [lineKey(price), priceText(price.amount)]));
+  const places = longestFraction([...known.values()]);
   const set = (key: string, amount: string) => {
     const line = all.find((each) => lineKey(each) === key);
     if (line === undefined) return;
-    const known = lines.some((each) => lineKey(each) === key);
-    onChange(known ? lines.map((each) => (lineKey(each) === key ? { ...each, amount } : each)) : [...lines, { ...line, amount }]);
+    const there = lines.some((each) => lineKey(each) === key);
+    onChange(there ? lines.map((each) => (lineKey(each) === key ? { ...each, amount } : each)) : [...lines, { ...line, amount }]);
   };
   return (
     <div className="flex flex-col gap-3">
       <ul className="flex flex-col divide-y divide-line">
         {all.map((line) => {
           const key = lineKey(line);
-          const before = start.find((each) => lineKey(each) === key);
+          const before = known.get(key);
           const typed = lines.find((each) => lineKey(each) === key)?.amount ?? '';
           return (
             <li
@@ -124,7 +127,7 @@ function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
               </span>
               <span className="text-right text-table text-muted figures">
                 <span className="sr-only">{words.now(model.price_version)}: </span>
-                {before === undefined ? '—' : priceText(before.amount)}
+                {before === undefined ? '—' : padFraction(before, places)}
               </span>
               <Field
                 label={<span className="sr-only">{`${nameOf(line)}: ${words.next(model.price_version + 1)}`}</span>}

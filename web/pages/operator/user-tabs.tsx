@@ -28,13 +28,14 @@ const asked = { after: '' };
 
 /** This month, as the user reads it. */
 export function UserStatement({ base }: TabProps): ReactNode {
-  const { statement: words } = useWords(peopleWords);
+  const { statement: words, user } = useWords(peopleWords);
   const statement = useData<StatementView>(`${base}/statement`);
   return (
     <Loaded query={statement}>
       {(view) => (
         <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
-          <Panel title={words.period(view.from, view.to, view.zone)} className="self-start">
+          <Panel title={user.tabs.statement} className="self-start">
+            <p className="mb-3 text-caption text-muted">{words.period(view.from, view.to, view.zone)}</p>
             <Facts>
               <Fact name={words.opening}>
                 <Money amount={view.opening.balance} as="exact" />

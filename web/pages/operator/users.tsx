@@ -118,7 +118,7 @@ export function UserBadge({ user: { state } }: { readonly user: Pick<UserView, '
 
 export function RoleBadge({ user: { role } }: { readonly user: Pick<UserView, 'role'> }): ReactNode {
   const { users: words } = useWords(peopleWords);
-  if (role === 'user') return <span className="text-muted">{words.roles.user}</span>;
+  if (role === 'user') return <span className="text-caption text-muted">{words.roles.user}</span>;
   return (
     <Badge tone="accent" icon="shield">
       {words.roles.operator}
