@@ -1,6 +1,6 @@
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useId } from 'react';
 import { Select, TextInput } from '../components/field.tsx';
-import { isDay } from '../format/day.ts';
+import { isDay, shiftDay } from '../format/day.ts';
 
 interface RangeWords {
   readonly label: string;
@@ -42,13 +42,27 @@ export function RangeField({ words, presets, from, to, own, onChange }: RangeFie
       </Select>
       {isOwn && (
         <span className="flex items-center gap-1">
-          <DayInput key={`from ${from}`} label={words.from} day={from} onDay={(day) => onChange({ from: day, to: day > to ? day : to })} />
+          <DayInput key={`from ${from}`} label={words.from} day={from} onDay={(day) => onChange({ from: day, to: after(day, to) })} />
           <span aria-hidden="true">–</span>
-          <DayInput key={`to ${to}`} label={words.to} day={to} onDay={(day) => onChange({ from: day < from ? day : from, to: day })} />
+          <DayInput key={`to ${to}`} label={words.to} day={to} onDay={(day) => onChange({ from: before(day, from), to: day })} />
         </span>
       )}
     </div>
   );
+}
+
+/** Of a year and a day: no longer one is added up. */
+const daysMax = 366;
+
+/** The last day of a period that begins on `day`: the one that was chosen, as far as it can be. */
+function after(day: string, to: string): string {
+  const last = shiftDay(day, daysMax - 1);
+  return to < day ? day : to > last ? last : to;
+}
+
+function before(day: string, from: string): string {
+  const first = shiftDay(day, 1 - daysMax);
+  return from > day ? day : from < first ? first : from;
 }
 
 interface DayInputProps {
