@@ -1,6 +1,7 @@
 import type { Script } from '../storage/database.ts';
 
 export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
 /** Later than any record, and small enough for sums. */
 export const endOfTime = 2 ** 52;
 /** Longer than any request or task takes: on PostgreSQL a record lies in the month in which it began, which is at most so long before it was charged. */
@@ -12,21 +13,32 @@ export interface Span {
   readonly to: number;
 }
 
-/** Where a span's figures are: in whole hours that are rolled up, and in records for the rest. */
+/** Where a span's figures are: in whole days and hours (UTC) that are rolled up, and in records for the rest. */
 export interface Cover {
-  readonly hours: Span | undefined;
+  readonly days: readonly Span[];
+  readonly hours: readonly Span[];
   readonly records: readonly Span[];
 }
 
-/** `until`: records charged before it are in the hours, later ones are not. */
-export function coverOf({ from, to }: Span, until: number): Cover {
+/** `until`: records charged before it are in the hours, later ones are not. Days are those whose hours are all rolled up; with `unit` hour there are none. */
+export function coverOf({ from, to }: Span, until: number, unit: 'hour' | 'day' = 'day'): Cover {
   const first = Math.ceil(from / hourMs) * hourMs;
   const last = Math.floor(to / hourMs) * hourMs;
   const rolled = Math.max(first, Math.min(last, until));
-  if (rolled <= first) return { hours: undefined, records: [{ from, to }].filter(notEmpty) };
+  if (rolled <= first) return { days: [], hours: [], records: [{ from, to }].filter(notEmpty) };
+  const firstDay = Math.ceil(first / dayMs) * dayMs;
+  const lastDay = unit === 'hour' ? firstDay : Math.max(firstDay, Math.floor(Math.min(last, until) / dayMs) * dayMs);
+  const days = [{ from: firstDay, to: lastDay }].filter(notEmpty);
   return {
+    days,
     // The hour in which `until` lies is rolled up in part: the rest of it is in records.
-    hours: { from: first, to: last },
+    hours:
+      days.length === 0
+        ? [{ from: first, to: last }]
+        : [
+            { from: first, to: firstDay },
+            { from: lastDay, to: last },
+          ].filter(notEmpty),
     records: [
       { from, to: first },
       { from: rolled, to },

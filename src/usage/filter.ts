@@ -32,7 +32,7 @@ export function inHours(places: Places, filter: Filter): string {
   return kinds(places, 'h', filter) + (filter.costMin === undefined ? '' : ` AND h.dearest>=${places.add(filter.costMin)}`);
 }
 
-/** The hours (table `h`) of an account within a span. */
-export function kindsOf(places: Places, account: string, { from, to }: Span): string {
-  return `h.account=${places.add(account)} AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
+/** The hours, or days, (table `h`) of an account within a span. */
+export function kindsOf(places: Places, account: string, { from, to }: Span, unit: 'hour' | 'day' = 'hour'): string {
+  return `h.account=${places.add(account)} AND h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
 }

@@ -4,7 +4,7 @@ import { forEachDatabase } from '../../test/databases.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
 import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
-import { coverOf, hourMs } from './cover.ts';
+import { coverOf, dayMs, hourMs } from './cover.ts';
 import { forgetHours, rollUp, settledAfterMs } from './hours.ts';
 import { lookAgain, mendHours } from './mend.ts';
 import { usageMigrations } from './migrations.ts';
@@ -70,23 +70,27 @@ const record = fc.record({
   input: fc.integer({ min: 1, max: 100_000 }),
 });
 
+/** The same over sixty hours. */
+const longer = record.map((made) => ({ ...made, at: start + (made.at - start) * 10 }));
+
 const rollAll = async (database: Database, now: number): Promise<void> => {
   while (await rollUp(database, now)) continue;
 };
 
 const sum = (records: readonly Made[]): bigint => records.reduce((total, { cost, shortfall }) => total + cost - shortfall, 0n);
 
-test('a span is covered once, by hours and records together', () => {
-  const time = fc.integer({ min: 0, max: 40 }).map((quarters) => (quarters * hourMs) / 4);
+test('a span is covered once, by days, hours and records together', () => {
+  const time = fc.integer({ min: 0, max: 400 }).map((quarters) => (quarters * hourMs) / 4);
   fc.assert(
-    fc.property(time, time, time, (a, b, until) => {
+    fc.property(time, time, time, fc.constantFrom('hour', 'day'), (a, b, until, unit) => {
       const span = { from: Math.min(a, b), to: Math.max(a, b) };
-      const { hours, records } = coverOf(span, until);
+      const { days, hours, records } = coverOf(span, until, unit);
+      expect(days.every(({ from, to }) => from % dayMs === 0 && to % dayMs === 0 && to <= until)).toBe(true);
       // What the hours know is what was charged before `until`.
-      const parts = [...(hours === undefined ? [] : [{ from: hours.from, to: Math.min(hours.to, until) }]), ...records];
-      for (let at = 0; at < 11 * hourMs; at += hourMs / 8) {
+      const parts = [...days, ...hours.map(({ from, to }) => ({ from, to: Math.min(to, until) })), ...records];
+      for (let at = 0; at < 101 * hourMs; at += hourMs / 8) {
         const times = parts.filter(({ from, to }) => at >= from && at < to).length;
-        expect(times).toBe(at >= span.from && at < span.to ? 1 : 0);
+        if (times !== (at >= span.from && at < span.to ? 1 : 0)) throw new Error(`${at} is covered ${times} times`);
       }
     }),
   );
@@ -95,10 +99,10 @@ test('a span is covered once, by hours and records together', () => {
 forEachDatabase((_name, openFresh) => {
   test('hourly figures are those of the records, however far they are rolled up, whoever asks for which span', async () => {
     const database = await withUsers(await openFresh({ migrations }));
-    const records = fc.sample(record, { numRuns: 150, seed: 7 });
+    const records = fc.sample(longer, { numRuns: 200, seed: 7 });
     await insert(database, records);
-    const spans = fc.sample(fc.tuple(fc.integer({ min: -10, max: 400 }), fc.integer({ min: -10, max: 400 })), { numRuns: 12, seed: 8 });
-    for (const now of [0, start + 2.4 * hourMs, start + 4 * hourMs, start + 9 * hourMs]) {
+    const spans = fc.sample(fc.tuple(fc.integer({ min: -10, max: 4_000 }), fc.integer({ min: -10, max: 4_000 })), { numRuns: 12, seed: 8 });
+    for (const now of [0, start + 2.4 * hourMs, start + 30.5 * hourMs, start + 48 * hourMs + settledAfterMs, start + 70 * hourMs]) {
       await rollAll(database, now);
       for (const [one, other] of spans) {
         const span = { from: start + Math.min(one, other) * 60_000, to: start + Math.max(one, other) * 60_000 };
@@ -147,7 +151,7 @@ forEachDatabase((_name, openFresh) => {
   test('rolling up twice, by two at once, or anew, adds nothing twice', async () => {
     const database = await withUsers(await openFresh({ migrations }));
     await insert(database, fc.sample(record, { numRuns: 60, seed: 4 }));
-    const tables = ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'];
+    const tables = ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour', 'usage_day', 'usage_day_line'];
     const all = async () => {
       const rows = [];
       for (const table of tables)
@@ -229,19 +233,19 @@ forEachDatabase((_name, openFresh) => {
 
   test('a record that came hours late is found, and its account mended alone', async () => {
     const database = await withUsers(await openFresh({ migrations }));
-    const records = fc.sample(record, { numRuns: 60, seed: 6 });
+    const records = fc.sample(longer, { numRuns: 80, seed: 6 });
     await insert(database, records);
-    await rollAll(database, start + 9 * hourMs);
+    await rollAll(database, start + 55.5 * hourMs);
     const late = { account: 'a', at: start + 2.5 * hourMs, cost: 40n, shortfall: 0n, model: 'm1', key: 'k2', status: 'ok', input: 5 };
     await insert(database, [late], 1_000);
     expect(await mendHours(database, 'b')).toBe(0);
     expect(await lookAgain(database, start + hourMs)).toBe(0);
     expect(await lookAgain(database, start + 2 * hourMs)).toBe(1);
     expect(await lookAgain(database, start + 2 * hourMs)).toBe(0);
-    await insert(database, [{ ...late, at: start + 3.5 * hourMs }], 2_000);
+    await insert(database, [{ ...late, at: start + 30.5 * hourMs }], 2_000);
     expect(await mendHours(database, 'a')).toBe(1);
     expect(await mendHours(database, 'a')).toBe(0);
-    const span = { from: start, to: start + 9 * hourMs };
+    const span = { from: start, to: start + 70 * hourMs };
     const [figures, keys, lines] = await database.snapshot(function* () {
       return [yield* charged('a', span), yield* spentByKey('a'), yield* metered(database, { account: 'a', ...span }, [])] as const;
     });

@@ -1,7 +1,7 @@
 import type { Database, Script, Statement } from '../storage/database.ts';
 import { jsonRows } from '../storage/json-rows.ts';
 import { patiently } from '../storage/patient.ts';
-import { begunWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { begunWithin, dayMs, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { firstByteClass } from './speeds.ts';
 
 /** What was charged so lately may not be committed yet. */
@@ -21,7 +21,7 @@ export function rollUp(database: Database, now: number): Promise<number | undefi
 export function forgetHours(database: Database): Promise<void> {
   return database.transact(function* (): Script<void> {
     yield { sql: 'UPDATE usage_rolled SET until=0', params: [] };
-    for (const table of ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'])
+    for (const table of ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour', 'usage_day', 'usage_day_line'])
       yield { sql: `DELETE FROM ${table}`, params: [] };
   });
 }
@@ -36,6 +36,7 @@ function* rolling(database: Database, now: number): Script<number | undefined> {
   // The rest of an hour is done even when it is short; the beginning of one waits.
   if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
   for (const statement of Object.values(additions(database, { from, to }))) yield statement;
+  if (to % hourMs === 0) for (const statement of intoDay({ from: to - hourMs, to })) yield statement;
   yield { sql: 'UPDATE usage_rolled SET until=$1', params: [to] };
   return to;
 }
@@ -48,6 +49,28 @@ function* firstHour(): Script<number | undefined> {
   };
   const first = row?.['first'] ?? null;
   return first === null ? undefined : Math.floor(Number(first) / hourMs) * hourMs;
+}
+
+/** Adds complete hours to their days. `account`: of this one alone. All of the span is one day's. */
+export function intoDay({ from, to }: Span, account?: string): readonly Statement[] {
+  const day = Math.floor(from / dayMs) * dayMs;
+  const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
+    const places = new Places();
+    const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
+    const added = sums.map((column) => `${column}=${table}.${column}+excluded.${column}`).join(', ');
+    const columns = keys.split(', ');
+    return {
+      sql: `INSERT INTO ${table} (account, day, ${keys}, ${sums.join(', ')})
+        SELECT h.account, CAST(${places.add(day)} AS BIGINT), ${columns.map((column) => `h.${column}`).join(', ')}, ${sums.map((column) => `SUM(h.${column})`).join(', ')}
+        FROM users u CROSS JOIN ${table.replace('usage_day', 'usage_hour')} h
+        WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}${whose}
+        GROUP BY h.account, ${columns.map((column) => `h.${column}`).join(', ')}
+        ON CONFLICT (account, day, ${keys}) DO UPDATE SET ${added}`,
+      params: places.params,
+    };
+  };
+  const kinds = 'key_id, model, capability, status, estimated';
+  return [adding('usage_day', kinds, ['requests', 'cost']), adding('usage_day_line', `${kinds}, measure`, ['quantity', 'cost'])];
 }
 
 const kindColumns = 'account, hour, key_id, model, capability, status, estimated';

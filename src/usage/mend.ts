@@ -1,9 +1,9 @@
 import type { Database, Row, Script } from '../storage/database.ts';
 import { patiently } from '../storage/patient.ts';
-import { begunWithin, chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
-import { additions } from './hours.ts';
+import { begunWithin, chargedWithin, dayMs, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import { additions, intoDay } from './hours.ts';
 
-/** So much is compared in one transaction: on SQLite nobody else writes meanwhile. */
+/** So much is compared in one transaction: on SQLite nobody else writes meanwhile. A day has some of them. */
 const stepMs = 6 * hourMs;
 /** Figures of one account that a late record changes; `speed_hour` is everybody's, and no money. */
 const tables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
@@ -18,7 +18,7 @@ export async function mendHours(database: Database, account: string): Promise<nu
   if (first === null) return 0;
   const until = await database.snapshot(rolledUntil);
   let mended = 0;
-  for (let from = Math.floor(Number(first) / hourMs) * hourMs; from < until; from += stepMs)
+  for (let from = Math.floor(Number(first) / stepMs) * stepMs; from < until; from += stepMs)
     mended += await database.transact(() => mending(database, account, { from, to: Math.min(from + stepMs, until) }));
   if (mended > 0) await database.transact(() => sumKeys(account));
   return mended;
@@ -79,7 +79,17 @@ function* mending(database: Database, account: string, span: Span): Script<numbe
       if (tables.some((one) => one === table)) yield statement;
     mended++;
   }
+  if (mended > 0) yield* sumDay(account, span.from);
   return mended;
+}
+
+/** A day's figures are the sum of its complete hours. */
+function* sumDay(account: string, at: number): Script<void> {
+  const from = Math.floor(at / dayMs) * dayMs;
+  const complete = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
+  for (const table of ['usage_day', 'usage_day_line'])
+    yield { sql: `DELETE FROM ${table} WHERE account=$1 AND day=$2`, params: [account, from] };
+  for (const statement of intoDay({ from, to: Math.min(from + dayMs, complete) }, account)) yield statement;
 }
 
 /** A key's figures are the sum of its hours. */

@@ -114,4 +114,38 @@ export const usageMigrations: readonly Migration[] = [
       'INSERT INTO usage_rolled (one, until) VALUES (1, 0)',
     ],
   },
+  {
+    // Hours of a month are many where models and keys are many: what does not ask by the hour reads whole days of UTC. They are the sums of their hours, as far as those are complete.
+    id: '0029-usage-days',
+    statements: [
+      `CREATE TABLE usage_day (
+        account TEXT NOT NULL,
+        day BIGINT NOT NULL,
+        key_id TEXT NOT NULL,
+        model TEXT NOT NULL,
+        capability TEXT NOT NULL,
+        status TEXT NOT NULL,
+        estimated BIGINT NOT NULL,
+        requests BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        PRIMARY KEY (account, day, key_id, model, capability, status, estimated)
+      )`,
+      `CREATE TABLE usage_day_line (
+        account TEXT NOT NULL,
+        day BIGINT NOT NULL,
+        key_id TEXT NOT NULL,
+        model TEXT NOT NULL,
+        capability TEXT NOT NULL,
+        status TEXT NOT NULL,
+        estimated BIGINT NOT NULL,
+        measure TEXT NOT NULL,
+        quantity BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        PRIMARY KEY (account, day, key_id, model, capability, status, estimated, measure)
+      )`,
+      // All figures are made again, days with them.
+      'UPDATE usage_rolled SET until=0',
+      ...['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'].map((table) => `DELETE FROM ${table}`),
+    ],
+  },
 ];

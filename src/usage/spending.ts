@@ -28,15 +28,16 @@ export interface Metered {
   readonly cost: Nano;
 }
 
-/** Of hours that are rolled up where they are whole, and of records for the rest: exact to this moment. To be run in a snapshot. */
+/** Of days and hours that are rolled up where they are whole, and of records for the rest: exact to this moment. To be run in a snapshot. */
 export function* spending(question: SpendingQuestion, by: readonly By[]): Script<readonly Spent[]> {
-  const cover = coverOf(question, yield* rolledUntil());
+  const cover = coverOf(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
   const places = new Places();
-  const hours = (span: Span) => `SELECT ${hourColumns(by)} h.requests AS requests, h.cost AS cost FROM usage_hour h
-    WHERE ${hoursWithin(places, question, span)}`;
+  const rolled = (unit: 'hour' | 'day') => (span: Span) =>
+    `SELECT ${hourColumns(by)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
+    WHERE ${hoursWithin(places, question, span, unit)}`;
   const records = (span: Span) => `SELECT ${recordColumns(by)} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
     WHERE ${recordsWithin(places, question, span)}`;
-  const parts = partsOf(cover, question, hours, records);
+  const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
   const rows = yield {
     sql: `SELECT ${[...by.map((name) => `p.${name}`), ''].join(', ')} CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost
@@ -50,20 +51,20 @@ export function* spending(question: SpendingQuestion, by: readonly By[]): Script
 
 /** The same by what was metered. */
 export function* metered(database: Pick<Database, 'dialect'>, question: SpendingQuestion, by: readonly By[]): Script<readonly Metered[]> {
-  const cover = coverOf(question, yield* rolledUntil());
+  const cover = coverOf(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
   const places = new Places();
   const lines = jsonRows(database, 'r.lines');
-  const hours = (
-    span: Span,
-  ) => `SELECT ${hourColumns(by)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost FROM usage_hour_line h
-    WHERE ${hoursWithin(places, question, span)}`;
+  const rolled = (unit: 'hour' | 'day') => (span: Span) =>
+    `SELECT ${hourColumns(by)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
+    FROM usage_${unit}_line h WHERE ${hoursWithin(places, question, span, unit)}`;
   const records = (span: Span) => `SELECT ${recordColumns(by)} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
     WHERE ${recordsWithin(places, question, span)}`;
-  const parts = partsOf(cover, question, hours, records);
+  const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
+  const names = [...by, 'measure'].map((name) => `p.${name}`).join(', ');
   const rows = yield {
-    sql: `SELECT ${[...by, 'measure'].map((name) => `p.${name}`).join(', ')}, CAST(SUM(p.quantity) AS BIGINT) AS quantity, CAST(SUM(p.cost) AS BIGINT) AS cost
-      FROM (${parts.join(' UNION ALL ')}) p GROUP BY ${[...by, 'measure'].map((name) => `p.${name}`).join(', ')}`,
+    sql: `SELECT ${names}, CAST(SUM(p.quantity) AS BIGINT) AS quantity, CAST(SUM(p.cost) AS BIGINT) AS cost
+      FROM (${parts.join(' UNION ALL ')}) p GROUP BY ${names}`,
     params: places.params,
   };
   return rows.map((row) => ({
@@ -78,18 +79,18 @@ const lineColumns = (lines: JsonRows): string =>
   `${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity, CAST(${lines.text(3)} AS BIGINT) AS cost`;
 
 function partsOf(
-  { hours, records }: Cover,
+  { days, hours, records }: Cover,
   { filter, from, to }: SpendingQuestion,
-  ofHours: (span: Span) => string,
+  rolled: (unit: 'hour' | 'day') => (span: Span) => string,
   ofRecords: (span: Span) => string,
 ): readonly string[] {
   // What single requests cost is in records alone.
   if (filter?.costMin !== undefined) return from < to ? [ofRecords({ from, to })] : [];
-  return [...(hours === undefined ? [] : [ofHours(hours)]), ...records.map(ofRecords)];
+  return [...days.map(rolled('day')), ...hours.map(rolled('hour')), ...records.map(ofRecords)];
 }
 
-const hoursWithin = (places: Places, { account, filter = {} }: SpendingQuestion, span: Span): string =>
-  kindsOf(places, account, span) + inHours(places, filter);
+const hoursWithin = (places: Places, { account, filter = {} }: SpendingQuestion, span: Span, unit: 'hour' | 'day'): string =>
+  kindsOf(places, account, span, unit) + inHours(places, filter);
 
 const recordsWithin = (places: Places, { account, filter = {} }: SpendingQuestion, span: Span): string =>
   chargedWithin(places, account, span) + inRecords(places, filter);
@@ -105,12 +106,10 @@ const told = (row: Row, by: readonly By[]): Spent['of'] => Object.fromEntries(by
 
 /** All that an account was charged within a span, from the shortest table that knows it. To be run in a snapshot. */
 export function* charged(account: string, span: Span): Script<{ readonly requests: number; readonly cost: Nano }> {
-  const { hours, records } = coverOf(span, yield* rolledUntil());
+  const { hours, records } = coverOf(span, yield* rolledUntil(), 'hour');
   const places = new Places();
   const parts = [
-    ...(hours === undefined
-      ? []
-      : [`SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, hours)}`]),
+    ...hours.map((span) => `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`),
     ...records.map((part) => `SELECT 1 AS requests, r.cost-r.shortfall AS cost FROM usage r WHERE ${chargedWithin(places, account, part)}`),
   ];
   if (parts.length === 0) return { requests: 0, cost: 0n };
@@ -148,12 +147,12 @@ export function* chargedBySpan(
     for (const span of spans) figures.push(yield* charged(account, span));
     return figures;
   }
-  const { hours, records } = coverOf({ from: first.from, to: last.to }, until);
+  const { hours, records } = coverOf({ from: first.from, to: last.to }, until, 'hour');
   const places = new Places();
   const parts = [
-    ...(hours === undefined
-      ? []
-      : [`SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, hours)}`]),
+    ...hours.map(
+      (span) => `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`,
+    ),
     ...records.map(
       (part) => `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
         WHERE ${chargedWithin(places, account, part)}`,
