@@ -148,5 +148,5 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)('from nothing to the fir
     await page.getByRole('button', { name: words.verify }).press('Enter');
     await page.getByText(words.proven).waitFor();
     await picture(page, `main-path-4-statement-${language}`, { whole: true });
-  }, 90_000);
+  }, 150_000);
 });

@@ -211,7 +211,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     expect(await drawer.count()).toBe(0);
     await go('/usage/req_of_nobody');
     await page.getByRole('alert').getByText('It is gone, or it is not yours.').waitFor();
-  }, 90_000);
+  }, 150_000);
 
   test('what failed is said where it failed and asked again, new requests come in by themselves', async () => {
     const live = await startLiveConsole();
@@ -238,7 +238,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
       lines: [['output', 3, 3_000_000_000n, 9_000n]],
     });
     await page.getByText('brand-new').waitFor();
-  }, 90_000);
+  }, 150_000);
 });
 
 describe.skipIf(noChromium)('the statement in Chromium', () => {
@@ -296,7 +296,7 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
     await page.getByText('No money has moved in this period.').waitFor();
     await go('/statement?from=2020-01-01');
     await page.getByRole('alert').waitFor();
-  }, 90_000);
+  }, 150_000);
 });
 
 describe.skipIf(noChromium)('top-up in Chromium', () => {
@@ -336,7 +336,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     expect((await user.ask('session')).json.balance.total).toBe('50.000000000');
     await go('/top-up');
     await page.getByRole('region', { name: 'Your top-ups' }).getByText('Credited').waitFor();
-  }, 90_000);
+  }, 150_000);
 
   test('a notification that never came is made up for, a cancelled order is ordered again, a wallet that is away charges nothing', async () => {
     const live = await startLiveConsole();
@@ -368,5 +368,5 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     wallets.counter.trouble = undefined;
     await page.getByRole('button', { name: /^Show QR code/ }).click();
     await page.getByText('Scan with WeChat Pay to pay ¥10.00').waitFor();
-  }, 90_000);
+  }, 150_000);
 });
