@@ -189,12 +189,11 @@ function ModelTable({ rows, group }: { readonly rows: readonly ModelRow[]; reado
       path={({ id }) => modelPath(id, group)}
       card={(model) => ({
         title: model.id,
-        value: <CardPrice model={model} />,
+        value: <span className="text-caption text-muted">{words.kinds[model.kind]}</span>,
         detail: (
           <>
-            <span>{words.kinds[model.kind]}</span>
-            <span>{model.vendor}</span>
-            {model.context !== null && <span>{formatCompact(model.context, language)}</span>}
+            <CardPrice model={model} />
+            <span className="ml-auto">{model.vendor}</span>
           </>
         ),
       })}
@@ -225,7 +224,7 @@ function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {
   });
   if (sides.length === 0) return <Piece model={model} />;
   return (
-    <span className="flex items-baseline gap-1 text-table figures">
+    <span className="flex items-baseline gap-1 text-table text-text figures">
       {sides.map(({ name, text }) => (
         <Fragment key={name}>
           <span className="text-caption text-muted">{name}</span>
