@@ -40,7 +40,6 @@ export async function measurePages(database: Database, history: History): Promis
     released: async () => [],
     files: { find: async () => undefined, urlOf: () => '' },
     ordersSince: async () => [],
-    stillThere: async () => true,
     play: async () => undefined,
     playBytesMax: 1_000,
   });

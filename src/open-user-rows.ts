@@ -40,15 +40,9 @@ export function userRowsOn(
     announced: (userId, now) => announced(database, userId, now),
     cursors: new Cursors(sealer.key('cursors of the console')),
     released: (userId, from, to) => releasedTasks(database, userId, from, to),
-    stillThere: (userId, sessionId) => isSignedIn(database, userId, sessionId, clock.now()),
     play: playOn(endpoints),
     playBytesMax: serverLimits.jsonBodyBytesMax,
   });
-}
-
-async function isSignedIn(database: Database, userId: string, sessionId: string, now: number): Promise<boolean> {
-  const sql = 'SELECT s.id FROM sessions s JOIN users u ON u.id=s.user_id WHERE s.id=$1 AND u.id=$2 AND u.frozen=0 AND s.expires_at>$3';
-  return (await database.query(sql, [sessionId, userId, now])).length > 0;
 }
 
 const played: Readonly<Record<Played, string>> = {

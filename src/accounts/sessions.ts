@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import { randomText } from '../base/id.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { hashOf, orderedId } from './keys.ts';
-import { type User, userOf } from './users.ts';
+import { type Role, type User, userOf } from './users.ts';
 
 /** A session that nobody uses for so long is over; one that is used goes on, but not beyond its whole life. */
 export const idleMs = 14 * 86_400_000;
@@ -97,6 +97,15 @@ export async function resumeSession(
   const expiresAt = Math.min(at + idleMs, session.createdAt + lifeMs);
   await database.query('UPDATE sessions SET seen_at = $1, expires_at = $2, ip = $3 WHERE hash = $4', [at, expiresAt, ip, hash]);
   return { ...signedIn, session: { ...session, seenAt: at, expiresAt, ip } };
+}
+
+/** What its user is now; undefined: it is over, or the user is suspended. */
+export function* roleIn(sessionId: string, at: number): Script<Role | undefined> {
+  const [row] = yield {
+    sql: 'SELECT users.* FROM sessions JOIN users ON users.id = user_id WHERE sessions.id = $1 AND frozen = 0 AND expires_at > $2',
+    params: [sessionId, at],
+  };
+  return row && userOf(row).role;
 }
 
 /** Those that are not over, the one used last first. */

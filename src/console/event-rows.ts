@@ -1,6 +1,9 @@
+import { roleIn } from '../accounts/sessions.ts';
+import type { Role } from '../accounts/users.ts';
 import type { Clock } from '../base/clock.ts';
 import { readTask } from '../gateway/tasks/task.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import { Gate } from '../media/gate.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { endOfTime } from '../usage/cover.ts';
 import { paging, type UsagePlace } from '../usage/page.ts';
@@ -18,8 +21,6 @@ export interface EventRooms extends TaskRooms {
   readonly catalog: () => Snapshot;
   /** The user's orders that changed at `since` (wall clock, ms) or later, with when they did. */
   readonly ordersSince: (userId: string, since: number) => Promise<readonly { readonly changedAt: number; readonly order: OrderView }[]>;
-  /** Whether the user is still signed in with this session. */
-  readonly stillThere: (userId: string, sessionId: string) => Promise<boolean>;
   readonly lookEveryMs?: number;
 }
 
@@ -28,9 +29,13 @@ const usualLookMs = 1_000;
 const lateMs = 30_000;
 const chargesMax = 100;
 const tellsMax = 2_000;
-const checkEveryMs = 30_000;
+const retryMs = 30_000;
 /** Of one user, in one process: each asks the database. A browser needs one for all of its pages. */
 const streamsMax = 20;
+/** Of one process: whoever wants something else of the database does not wait behind a thousand open pages. */
+const looksAtOnce = 4;
+/** From 200 streams on each looks less often. */
+const msPerStream = 5;
 
 /**
  * What happens to a user's money and work, as it happens, whichever process does it: the database is asked once a second. An event's id is the moment of the look
@@ -38,6 +43,9 @@ const streamsMax = 20;
  */
 export function eventRows(rooms: EventRooms): readonly ConsoleRow[] {
   const open = new Map<string, number>();
+  const looks = new Gate(looksAtOnce);
+  let streams = 0;
+  const everyMs = () => Math.max(rooms.lookEveryMs ?? usualLookMs, streams * msPerStream);
   return [
     row({
       method: 'GET',
@@ -47,11 +55,13 @@ export function eventRows(rooms: EventRooms): readonly ConsoleRow[] {
       async handle(visit): Promise<undefined> {
         const { id } = visit.user;
         const before = open.get(id) ?? 0;
-        if (before >= streamsMax) fail('rate_limited', { retryAfterMs: checkEveryMs });
+        if (before >= streamsMax) fail('rate_limited', { retryAfterMs: retryMs });
         open.set(id, before + 1);
+        streams += 1;
         try {
-          await follow(rooms, visit, visit.reply.events());
+          await follow(rooms, visit, { stream: visit.reply.events(), looks, everyMs });
         } finally {
+          streams -= 1;
           const left = (open.get(id) ?? 1) - 1;
           if (left === 0) open.delete(id);
           else open.set(id, left);
@@ -62,29 +72,31 @@ export function eventRows(rooms: EventRooms): readonly ConsoleRow[] {
   ];
 }
 
-async function follow(rooms: EventRooms, visit: ConsoleVisit, stream: EventStream): Promise<void> {
-  const { clock, lookEveryMs = usualLookMs } = rooms;
-  const { user, session, headers } = visit;
-  const since = startOf(headers['last-event-id'], clock.now());
+interface Following {
+  readonly stream: EventStream;
+  readonly looks: Gate;
+  readonly everyMs: () => number;
+}
+
+async function follow(rooms: EventRooms, visit: ConsoleVisit, { stream, looks, everyMs }: Following): Promise<void> {
+  const { clock } = rooms;
+  const { signal } = stream;
+  const since = startOf(visit.headers['last-event-id'], clock.now());
   const watch = new UserWatch(rooms, visit, since ?? clock.now());
   // Whoever comes without a place has read the page just now: of what was before, only the balance is told.
   let told: readonly ConsoleEventName[] | undefined = since === undefined ? ['balance'] : undefined;
-  let checkedAt = clock.monotonicMs();
-  while (!stream.signal.aborted) {
+  const look = () =>
+    watch.look((event, data, id) => {
+      if (told?.includes(event) !== false) stream.send({ event, id, data });
+    });
+  while (!signal.aborted) {
     try {
-      const only = told;
-      await watch.look((event, data, id) => {
-        if (only?.includes(event) !== false) stream.send({ event, id, data });
-      });
+      if (!(await looks.pass(signal, look))) stream.end();
       told = undefined;
-      if (clock.monotonicMs() - checkedAt > checkEveryMs) {
-        checkedAt = clock.monotonicMs();
-        if (!(await rooms.stillThere(user.id, session.id))) stream.end();
-      }
     } catch {
       // The database is away: what happened meanwhile is told when it is back.
     }
-    await pause(lookEveryMs, stream.signal);
+    await pause(everyMs(), signal);
   }
 }
 
@@ -109,10 +121,20 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 type Tell = (event: ConsoleEventName, data: unknown, id: string) => void;
 
+interface News {
+  readonly role: Role;
+  readonly charges: readonly ChargeRow[];
+  readonly tasks: readonly Row[];
+  readonly names: ReadonlyMap<string, string>;
+  readonly ledger: string;
+  readonly topics: readonly Row[];
+}
+
 /** What one browser was told already. */
 class UserWatch {
   readonly #rooms: EventRooms;
   readonly #user: ConsoleVisit['user'];
+  readonly #session: string;
   readonly #host: string | undefined;
   readonly #told = new Set<string>();
   readonly #topics = new Map<string, unknown>();
@@ -120,19 +142,22 @@ class UserWatch {
   #balance = '';
   #ledger = '';
 
-  constructor(rooms: EventRooms, { user, headers }: ConsoleVisit, since: number) {
+  constructor(rooms: EventRooms, { user, session, headers }: ConsoleVisit, since: number) {
     this.#rooms = rooms;
     this.#user = user;
+    this.#session = session.id;
     this.#host = headers.host;
     this.#since = since;
   }
 
-  async look(tell: Tell): Promise<void> {
+  /** False: whoever listens is not signed in any more, and is told nothing. */
+  async look(tell: Tell): Promise<boolean> {
     const { database, clock } = this.#rooms;
     const now = clock.now();
     const id = String(now);
-    const found = await database.snapshot(() => this.#news());
-    this.#tellTopics(found.topics, tell, id);
+    const found = await database.snapshot(() => this.#news(now));
+    if (found === undefined) return false;
+    this.#tellTopics(found, tell, id);
     for (const charge of found.charges) if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
     for (const task of found.tasks) {
       const view = await taskView(this.#rooms, readTask(task), found.names, this.#host);
@@ -142,16 +167,13 @@ class UserWatch {
       if (changedAt >= this.#since - lateMs && this.#isNew(`order ${order.id} ${order.state} ${order.refunded}`)) tell('order', order, id);
     await this.#tellBalance(found.ledger, tell, id);
     this.#since = now;
+    return true;
   }
 
   /** Everything of one moment, from indexes alone. */
-  *#news(): Script<{
-    readonly charges: readonly ChargeRow[];
-    readonly tasks: readonly Row[];
-    readonly names: ReadonlyMap<string, string>;
-    readonly ledger: string;
-    readonly topics: readonly Row[];
-  }> {
+  *#news(now: number): Script<News | undefined> {
+    const role = yield* roleIn(this.#session, now);
+    if (role === undefined) return undefined;
     const account = this.#user.id;
     const since = this.#since - lateMs;
     const charges = yield* chargesSince(account, since);
@@ -176,7 +198,7 @@ class UserWatch {
     const written = Object.values(ledger ?? {})
       .map(String)
       .join();
-    return { charges, tasks, names, ledger: written, topics };
+    return { role, charges, tasks, names, ledger: written, topics };
   }
 
   async #tellBalance(ledger: string, tell: Tell, id: string): Promise<void> {
@@ -191,10 +213,9 @@ class UserWatch {
   }
 
   /** Announcements are for everybody, channels for operators. */
-  #tellTopics(topics: readonly Row[], tell: Tell, id: string): void {
+  #tellTopics({ role, topics }: News, tell: Tell, id: string): void {
     for (const { topic, version } of topics) {
-      const name =
-        topic === 'announcements' ? 'announcement' : topic === 'catalog' && this.#user.role === 'operator' ? 'channel' : undefined;
+      const name = topic === 'announcements' ? 'announcement' : topic === 'catalog' && role === 'operator' ? 'channel' : undefined;
       if (name === undefined) continue;
       const known = this.#topics.get(name);
       this.#topics.set(name, version);

@@ -4,6 +4,8 @@ import { forEachDatabase } from '../../test/databases.ts';
 import type { Browser } from '../../test/support/console.ts';
 import { charge, startUserConsole, topUp } from '../../test/support/console-user.ts';
 import { addAnnouncement } from '../accounts/announcements.ts';
+import { endSession } from '../accounts/sessions.ts';
+import { setUserRole, setUserState } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { migrations } from '../migrations.ts';
 
@@ -14,8 +16,13 @@ interface Heard {
 }
 
 /** What a page hears from now on. */
-async function listen(url: string, { cookie }: Browser, lastId?: string): Promise<{ readonly heard: Heard[]; leave(): void }> {
+async function listen(
+  url: string,
+  { cookie }: Browser,
+  lastId?: string,
+): Promise<{ readonly heard: Heard[]; ended(): boolean; leave(): void }> {
   const heard: Heard[] = [];
+  let over = false;
   const headers = { cookie, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) };
   const asking = request(`${url}/console/api/events`, { headers, agent: false });
   onTestFinished(() => void asking.destroy());
@@ -25,6 +32,9 @@ async function listen(url: string, { cookie }: Browser, lastId?: string): Promis
       expect(response.headers['content-type']).toContain('text/event-stream');
       let text = '';
       response.on('error', () => undefined);
+      response.on('end', () => {
+        over = true;
+      });
       response.on('data', (part: Buffer) => {
         text += part.toString('utf8');
         const parts = text.split('\n\n');
@@ -38,7 +48,7 @@ async function listen(url: string, { cookie }: Browser, lastId?: string): Promis
     });
     asking.end();
   });
-  return { heard, leave: () => asking.destroy() };
+  return { heard, ended: () => over, leave: () => asking.destroy() };
 }
 
 const key = async (browser: Browser): Promise<string> =>
@@ -70,15 +80,12 @@ forEachDatabase((_name, openFresh) => {
     expect(theirs.heard.map(({ event }) => event)).toEqual(['balance']);
   });
 
-  test('orders, announcements and the end of the session are told', async () => {
+  test('orders and announcements are told', async () => {
     const order = { id: 'ord_1', state: 'credited', refunded: '0.000000000' } as never;
     let orders: { changedAt: number; order: never }[] = [];
-    let there = true;
     const { database, url, newUser } = await startUserConsole(await openFresh({ migrations }), systemClock, {
       lookEveryMs: 20,
       ordersSince: async () => orders,
-      stillThere: async () => there,
-      clock: { now: () => Date.now(), monotonicMs: () => Date.now() * 1_000 },
     });
     const browser = await newUser();
     const { heard } = await listen(url, browser);
@@ -89,12 +96,26 @@ forEachDatabase((_name, openFresh) => {
     const told = { title: text, text, level: 'info', from: Date.now(), to: undefined, group: undefined } as const;
     await database.transact(() => addAnnouncement(told, { author: 'usr_1', madeWith: 'form-0001', at: Date.now() }));
     await expect.poll(() => heard.at(-1)).toMatchObject({ event: 'announcement', data: { changed: true } });
-    there = false;
-    const count = heard.length;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    orders = [{ changedAt: Date.now(), order: { id: 'ord_2', state: 'waiting', refunded: '0.000000000' } as never }];
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(heard).toHaveLength(count);
+  });
+
+  test('nothing is told to whoever has left, was suspended or is no operator any more', async () => {
+    const { database, url, newUser } = await startUserConsole(await openFresh({ migrations }), systemClock, { lookEveryMs: 20 });
+    const operator = async () => {
+      const browser = await newUser();
+      await database.transact(() => setUserRole(browser.userId, 'operator'));
+      return { browser, ...(await listen(url, browser)) };
+    };
+    const [left, suspended, demoted] = [await operator(), await operator(), await operator()];
+    const all = [left, suspended, demoted];
+    await expect.poll(() => all.map(({ heard }) => heard.length)).toEqual([1, 1, 1]);
+    await endSession(database, left.browser.userId, left.browser.sessionId);
+    await database.transact(() => setUserState(suspended.browser.userId, 'suspended'));
+    await database.transact(() => setUserRole(demoted.browser.userId, 'user'));
+    await database.query("UPDATE change SET version=version+1 WHERE topic='catalog'");
+    for (const { browser } of all) await topUp(database, browser.userId, 5_000_000_000n, Date.now(), browser.userId);
+    await expect.poll(() => demoted.heard.map(({ event }) => event)).toEqual(['balance', 'balance']);
+    await expect.poll(() => all.map(({ ended }) => ended())).toEqual([true, true, false]);
+    expect([left.heard.length, suspended.heard.length]).toEqual([1, 1]);
   });
 
   test('one user has so many streams and no more, until one of them ends', async () => {

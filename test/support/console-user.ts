@@ -53,7 +53,6 @@ export async function startUserConsole(database: Database, clock: Clock, more: P
     released: async () => [],
     files: { find: async () => undefined, urlOf: ({ id }) => `http://files.test/${id}` },
     ordersSince: async () => [],
-    stillThere: async () => true,
     play: async () => undefined,
     playBytesMax: 1_000_000,
     ...more,
