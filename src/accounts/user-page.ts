@@ -1,4 +1,6 @@
+import { bump } from '../storage/changes.ts';
 import type { Database, Row, Script, SqlValue } from '../storage/database.ts';
+import { keysTopic } from './keys.ts';
 import { type Role, type User, userOf, type UserState } from './users.ts';
 
 /** A user with what operators ask about first. `lastSeenAt`: wall clock, ms, of any of the user's browsers. */
@@ -68,6 +70,13 @@ export async function userNames(database: Database, ids: readonly string[]): Pro
   const places = wanted.map((_, index) => `$${index + 1}`).join();
   const rows = await database.query(`SELECT id, name FROM users WHERE id IN (${places})`, wanted);
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
+}
+
+/** Whether somebody is an operator at this very moment. Until the transaction ends no other passes here: of two who act on each other, one has lost. */
+export function* stillOperator(id: string): Script<boolean> {
+  yield bump(keysTopic);
+  const rows = yield { sql: "SELECT id FROM users WHERE id=$1 AND role='operator' AND frozen=0", params: [id] };
+  return rows.length > 0;
 }
 
 /** Operators who are not suspended, but for this one. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { newBrowser } from '../../test/support/console.ts';
+import { type Browser, newBrowser } from '../../test/support/console.ts';
 import { eventsIn, startOperatorConsole } from '../../test/support/console-operator.ts';
 import { sold } from '../../test/support/console-user.ts';
 import { newCustomer } from '../../test/support/customer.ts';
@@ -19,6 +19,7 @@ forEachDatabase((_name, openFresh) => {
     const { userId } = await newCustomer(database, 5n * yuan);
     const give = (body: object, key?: string) => post(`users/${userId}/credit`, body, key);
     expect((await give({ amount: '0', reason: 'x' })).json.error.fields).toEqual({ amount: 'below_minimum' });
+    expect((await give({ amount: '10000000.000000001', reason: 'x' })).json.error.fields).toEqual({ amount: 'above_maximum' });
     expect((await give({ amount: '1', reason: ' ' })).json.error.fields).toEqual({ reason: 'empty' });
     const first = await give({ amount: '10.5', reason: 'compensation' }, 'form-credit');
     expect(first.json).toMatchObject({ user: { id: userId, balance: '15.500000000' }, transfer: expect.stringMatching(/^grant_/) });
@@ -51,6 +52,19 @@ forEachDatabase((_name, openFresh) => {
     expect((await post(`users/${other.userId}/restore`, { reason: 'back' })).json.user.state).toBe('active');
     expect((await post(`users/${operator.userId}/role`, { role: 'user', reason: 'enough' })).json.user.role).toBe('user');
     expect((await operator.ask('operator/users')).json.error.code).toBe('operator_only');
+  });
+
+  test('of operators who act on each other at once, one is left', async () => {
+    const { operator, database, url } = await startOperatorConsole(await openFresh({ migrations }), sold);
+    const other = await newBrowser(url, database, 'operator');
+    const turn = (by: Browser, whom: Browser, what: string, body: object) =>
+      by.ask(`operator/users/${whom.userId}/${what}`, { method: 'POST', body: { reason: 'x', ...body } });
+    const suspensions = await Promise.all([turn(operator, other, 'suspend', {}), turn(other, operator, 'suspend', {})]);
+    expect(suspensions.map(({ status }) => status).sort()).toEqual([200, 403]);
+    const [first, second] = suspensions[0]?.status === 200 ? [operator, other] : [other, operator];
+    expect((await turn(first, second, 'restore', {})).status).toBe(200);
+    const own = [turn(first, first, 'role', { role: 'user' }), turn(second, second, 'role', { role: 'user' })];
+    expect((await Promise.all(own)).map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
   test('users are found by name and state, page by page', async () => {

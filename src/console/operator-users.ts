@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { writeAudit } from '../accounts/audit.ts';
-import { otherOperators, type UserOverview, userPage } from '../accounts/user-page.ts';
+import { otherOperators, stillOperator, type UserOverview, userPage } from '../accounts/user-page.ts';
 import { findUser, setUserRole, setUserState, type User } from '../accounts/users.ts';
-import { formatYuan, type Nano } from '../base/money.ts';
+import { formatYuan, type Nano, nanoPerYuan } from '../base/money.ts';
 import { fundsOf } from '../ledger/moves.ts';
 import { credit, freeze } from '../ledger/scripts/account.ts';
 import { endPayout, openPayout } from '../ledger/scripts/payout.ts';
@@ -28,7 +28,10 @@ const listed = z.object({
   after: z.string().optional(),
 });
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
-const amounted = z.strictObject({ amount: money.refine((amount) => amount > 0n, 'below_minimum'), reason });
+/** 10 million yuan: more than that is a slip of the finger. */
+const amountMost = 10_000_000n * nanoPerYuan;
+const amount = money.refine((some) => some > 0n, 'below_minimum').refine((some) => some <= amountMost, 'above_maximum');
+const amounted = z.strictObject({ amount, reason });
 const reasoned = z.strictObject({ reason });
 const promoted = z.strictObject({ role: z.enum(['user', 'operator']), reason });
 
@@ -76,6 +79,7 @@ export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
     const { params, at, input } = visit;
     const before = (await findUser(database, params['user'] ?? '')) ?? fail('not_found');
     await database.transact(function* () {
+      if (!(yield* stillOperator(visit.user.id))) fail('operator_only');
       const after = yield* change(before);
       const told = { ...byOperator(visit), action, target: `user:${before.id}`, account: before.id, reason: input.reason };
       yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
