@@ -19,18 +19,24 @@ export const keysMax = 1_000;
 
 /**
  * Makes a key once for each `madeWith` of a user: the second time there is the key, and no secret, which nobody can show again. `full`: the user has as many as there may be.
+ * `other`: it made one that is not what is wished for.
  */
 export function* createKeyOnce(
   wish: NewKey,
   madeWith: string,
-): Script<{ readonly key: Key; readonly secret: string | undefined } | 'full' | undefined> {
+): Script<{ readonly key: Key; readonly secret: string | undefined } | 'full' | 'other' | undefined> {
   const [before] = yield { sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND made_with=$2`, params: [wish.userId, madeWith] };
-  if (before !== undefined) return { key: keyOf(before), secret: undefined };
+  if (before !== undefined) return isLike(keyOf(before), wish) ? { key: keyOf(before), secret: undefined } : 'other';
   const [count] = yield { sql: "SELECT COUNT(*) AS n FROM api_keys WHERE user_id=$1 AND status<>'deleted'", params: [wish.userId] };
   if (Number(count?.['n']) >= keysMax) return 'full';
   const made = yield* createKey(wish);
   if (made !== undefined) yield { sql: 'UPDATE api_keys SET made_with=$2 WHERE id=$1', params: [made.key.id, madeWith] };
   return made;
+}
+
+function isLike(key: Key, wish: NewKey): boolean {
+  const members = ['name', 'group', 'limit', 'dailyLimit', 'monthlyLimit', 'expiresAt'] as const;
+  return members.every((member) => key[member] === wish[member]);
 }
 
 export interface UserKeysPage {

@@ -8,7 +8,8 @@ function cellText(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
   const isNumber = /^-?\d+(\.\d+)?$|^[+-]\d\d:\d\d$/.test(cell);
-  const text = !isNumber && /^[=+\-@\t]/.test(cell) ? `'${cell}` : cell;
+  // Spreadsheets of East Asia take the wide forms of these signs as well.
+  const text = !isNumber && /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

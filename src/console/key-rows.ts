@@ -119,6 +119,7 @@ async function create({ database, catalog }: KeyRooms, visit: ConsoleVisit<z.out
   };
   const making = function* () {
     const done = yield* createKeyOnce(wish, madeWith);
+    if (done === 'other') return fail('conflict', { message: 'This idempotency-key made another key.' });
     if (typeof done !== 'object') return fail('conflict', { message: 'There are too many keys.', fields: { name: 'too_many_keys' } });
     if (done.secret !== undefined)
       yield* writeAudit(at, {

@@ -44,6 +44,12 @@ forEachDatabase((_name, openFresh) => {
       [both[0]?.json.key.id, key.id].sort(),
     );
     expect((await browser.ask('keys')).text).not.toContain(secret);
+    for (const other of [
+      { ...wish, name: 'other' },
+      { ...wish, limit: '0.01' },
+      { ...wish, group: 'economy' },
+    ])
+      expect((await make(browser, other, 'form-0002')).json.error.code).toBe('conflict');
   });
 
   test('what is wrong with a wish for a key is told by field', async () => {
@@ -51,6 +57,8 @@ forEachDatabase((_name, openFresh) => {
     const browser = await newUser();
     const fields = async (body: object) => (await make(browser, body)).json.error.fields;
     expect(await fields({ name: '', group: 'default' })).toEqual({ name: 'empty' });
+    for (const name of ['a\u0000b', 'two\nlines', 'gpj.\u202eexe', 'half \ud800'])
+      expect(await fields({ name, group: 'default' })).toEqual({ name: 'invalid' });
     expect(await fields({ name: 'x', group: 'nowhere' })).toEqual({ group: 'unknown' });
     expect(await fields({ name: 'x', group: 'default', limit: '1e3' })).toEqual({ limit: 'not_an_amount' });
     expect(await fields({ name: 'x', group: 'default', expires_at: '2026-11-01T00:00:00Z' })).toEqual({ expires_at: 'in_the_past' });
