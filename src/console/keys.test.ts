@@ -47,7 +47,7 @@ forEachDatabase((_name, openFresh) => {
     for (const other of [
       { ...wish, name: 'other' },
       { ...wish, limit: '0.01' },
-      { ...wish, group: 'economy' },
+      { ...wish, group: 'default' },
     ])
       expect((await make(browser, other, 'form-0002')).json.error.code).toBe('conflict');
   });
