@@ -105,7 +105,7 @@ export class AlipaySide {
       trade_no: trade.number ?? '',
       version: '1.0',
     };
-    return `${trade.returnUrl}?${new URLSearchParams(this.keys.signNotice(told))}`;
+    return `${trade.returnUrl}?${String(new URLSearchParams(this.keys.signNotice(told)))}`;
   }
 
   #answer({ method, notify_url }: Parameters, content: Members, call: WalletCall): Members | AlipayRefusal {

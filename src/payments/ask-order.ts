@@ -20,7 +20,10 @@ async function settle(parts: PaymentParts, wallet: Wallet, order: Order, closing
   const standing = await wallet.ask(order.id);
   if (standing.kind === 'fault') return standing;
   if (standing.kind === 'paid') return void (await take(parts, wallet, standing.payment));
-  if (standing.kind === 'closed' || standing.kind === 'returned') return void (await endOrder(database, order.id, 'closed', clock.now()));
+  if (standing.kind === 'closed' || standing.kind === 'returned') {
+    await endOrder(database, order.id, 'closed', clock.now());
+    return undefined;
+  }
   if (standing.kind === 'waiting' && standing.scanned) await markScanned(database, order.id, clock.now());
   if (order.state !== 'waiting' || (!closing && clock.now() < order.expiresAt)) return undefined;
   return close(parts, wallet, order);

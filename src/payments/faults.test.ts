@@ -7,7 +7,11 @@ import { walletIds } from './wallet.ts';
 const soon = { timeout: 5_000, interval: 20 };
 
 /** What a notification of a payment says, changed and signed by the wallet all the same, or with its signature broken. */
-function told(paying: Paying, orderId: string, { changed = {}, forged = false, node = paying as PayingNode } = {}) {
+function told(
+  paying: Paying,
+  orderId: string,
+  { changed = {}, forged = false, node = paying }: { changed?: Readonly<Record<string, unknown>>; forged?: boolean; node?: PayingNode } = {},
+) {
   const { wallets } = paying.sim;
   const trade = wallets.counter.byCode(orderId);
   if (trade === undefined) throw new Error('no such trade');

@@ -40,7 +40,7 @@ export class AlipayCaller {
   async call(method: string, content: Readonly<Record<string, unknown>>, more: Parameters = {}): Promise<AlipayReply> {
     const { biz_content, ...query } = this.signed(method, content, more);
     try {
-      const reply = await callControl(`${this.#account.gateway}?${new URLSearchParams(query)}`, {
+      const reply = await callControl(`${this.#account.gateway}?${String(new URLSearchParams(query))}`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded;charset=utf-8', accept: 'application/json' },
         body: new URLSearchParams({ biz_content: biz_content ?? '' }).toString(),
@@ -54,7 +54,7 @@ export class AlipayCaller {
 
   /** The address of a page of Alipay's, where the payer goes himself. */
   page(method: string, content: Readonly<Record<string, unknown>>, more: Parameters): string {
-    return `${this.#account.gateway}?${new URLSearchParams(this.signed(method, content, more))}`;
+    return `${this.#account.gateway}?${String(new URLSearchParams(this.signed(method, content, more)))}`;
   }
 
   signed(method: string, content: Readonly<Record<string, unknown>>, more: Parameters): Parameters {
