@@ -32,7 +32,7 @@ export function RangeField({ words, presets, from, to, own, onChange }: RangeFie
       <label htmlFor={id} className="sr-only">
         {words.label}
       </label>
-      <Select id={id} className="w-40" value={isOwn ? 'custom' : from} onChange={(event) => choose(event.target.value)}>
+      <Select id={id} className="w-36 sm:w-40" value={isOwn ? 'custom' : from} onChange={(event) => choose(event.target.value)}>
         {presets.map(([value, label]) => (
           <option key={value} value={value}>
             {label}
