@@ -5,6 +5,17 @@ export function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en');
 }
 
+/** Of an axis of whole things: nothing between them. */
+export function axisCount(value: number): string {
+  return Number.isInteger(value) ? formatCount(value) : '';
+}
+
+/** `0.2`, `12`: how often something happens; what is above nothing is not shown as nothing. */
+export function formatRate(rate: number): string {
+  if (rate === 0 || rate >= 10) return formatCount(rate);
+  return rate < 0.1 ? '< 0.1' : rate.toFixed(1);
+}
+
 /** `1.28 M`, in Chinese `128.5 万`: for figures and charts, with the full one on hover. */
 export function formatCompact(count: number, language: Language): string {
   const steps: readonly (readonly [number, string])[] =

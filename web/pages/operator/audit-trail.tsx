@@ -18,7 +18,7 @@ import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
-import { pathName } from './parts.tsx';
+import { fromFirst, pathName } from './parts.tsx';
 
 /** `entry` is open beside the list. */
 const asked = { after: '', entry: '' };
@@ -48,7 +48,7 @@ export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
               ) : (
                 <Entries entries={page.items} onOpen={setShown} shown={shown} />
               )}
-              <Pager page={page} onTurn={(next) => setState({ after: next, entry: '' })} />
+              <Pager page={fromFirst(page, after)} onTurn={(next) => setState({ after: next, entry: '' })} />
               <EntryDrawer entry={page.items[index]} onClose={() => setShown()} onPrevious={to(index - 1)} onNext={to(index + 1)} />
             </>
           );
@@ -130,7 +130,13 @@ function Target({ entry: { target } }: { readonly entry: AuditEntry }): ReactNod
   return (
     <span className="inline-block max-w-72 truncate align-bottom">
       <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
-      {path === undefined ? name : <PathLink path={path}>{name}</PathLink>}
+      {path === undefined ? (
+        name
+      ) : (
+        <PathLink path={path} className="text-accent underline underline-offset-2">
+          {name}
+        </PathLink>
+      )}
     </span>
   );
 }

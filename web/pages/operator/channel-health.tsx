@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Time, useZone } from '../../components/time.tsx';
-import { formatCount, formatShare } from '../../format/count.ts';
+import { axisCount, formatCount, formatShare } from '../../format/count.ts';
 import { formatClock, formatDuration } from '../../format/time.ts';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -73,7 +73,7 @@ function ErrorsByKind({ health: { hours } }: HealthProps): ReactNode {
             texts: hours.map((hour) => formatCount(hour.errors[kind] ?? 0)),
           }))}
           totals={hours.map((hour) => overview.errorsOf(formatCount(sum(hour.errors)), formatCount(hour.requests)))}
-          axis={formatCount}
+          axis={axisCount}
         />
       )}
     </Panel>

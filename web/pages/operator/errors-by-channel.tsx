@@ -3,7 +3,7 @@ import type { ErrorHour, OperatorOverview } from '../../../src/console/contract.
 import { Chart } from '../../components/chart.tsx';
 import { Panel } from '../../components/page.tsx';
 import { useZone } from '../../components/time.tsx';
-import { formatCount } from '../../format/count.ts';
+import { axisCount, formatCount } from '../../format/count.ts';
 import { formatClock } from '../../format/time.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -41,7 +41,7 @@ export function ErrorsByChannel({ errors }: Pick<OperatorOverview, 'errors'>): R
             ...(channel === '' && { colour: 'other' as const }),
           }))}
           totals={hours.map(({ hour }) => text(atHour(errors, hour)))}
-          axis={(value) => formatCount(value)}
+          axis={axisCount}
         />
       )}
     </Panel>

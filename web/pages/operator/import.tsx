@@ -85,7 +85,7 @@ function FileButton({ onText }: { readonly onText: (text: string) => void }): Re
   return (
     <>
       <input ref={input} type="file" accept=".yaml,.yml,.json,.csv,text/*" className="hidden" onChange={(event) => void read(event)} />
-      <Button icon="download" onClick={() => input.current?.click()}>
+      <Button icon="up" onClick={() => input.current?.click()}>
         {words.file}
       </Button>
     </>

@@ -34,7 +34,7 @@ export function OperatorModelsPage(): ReactNode {
       note={<p className="text-caption text-muted">{words.perMillion}</p>}
       actions={
         <>
-          <ButtonLink icon="download" to="/operator/models/import">
+          <ButtonLink icon="up" to="/operator/models/import">
             {words.import}
           </ButtonLink>
           <Button look="primary" icon="plus" data-shortcut="create" onClick={() => setState({ form: 'new' })}>

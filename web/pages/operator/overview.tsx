@@ -9,7 +9,7 @@ import { Money } from '../../components/money.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { ZoneNote } from '../../components/time.tsx';
-import { formatCount, formatShare } from '../../format/count.ts';
+import { formatCount, formatRate, formatShare } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -67,7 +67,7 @@ function Now({ now }: Pick<OperatorOverview, 'now'>): ReactNode {
     <section aria-label={words.now}>
       <h2 className="mb-1.5 text-caption font-medium text-muted">{words.now}</h2>
       <Figures>
-        <FigureCard label={words.requestsPerMinute} value={formatCount(now.requests_per_minute)} />
+        <FigureCard label={words.requestsPerMinute} value={formatRate(now.requests_per_minute)} />
         <FigureCard
           label={words.errorShare}
           value={errors === null ? '—' : formatShare(errors)}

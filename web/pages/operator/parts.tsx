@@ -100,6 +100,16 @@ export function fieldErrors(error: Error | null): Readonly<Record<string, string
   return error instanceof ApiError ? error.fields : {};
 }
 
+interface Turned {
+  readonly next: string | null;
+  readonly prev: string | null;
+}
+
+/** Of lists that are read in one direction alone: newer is the first page. */
+export function fromFirst({ next, prev }: Turned, after: string): Turned {
+  return { next, prev: prev ?? (after === '' ? null : '') };
+}
+
 /** The zone of the page's times, where the answer does not say when it is of. */
 export function ZoneNow(): ReactNode {
   return <ZoneNote at={new Date(useNow()).toISOString()} />;

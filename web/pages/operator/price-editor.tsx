@@ -199,8 +199,8 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
   const barred = wrong || preview?.publishable === false ? words.refused : undefined;
   return (
     <div className="flex flex-col gap-3 border-t border-line pt-4">
-      <div className="grid items-start gap-3 sm:grid-cols-[10rem_minmax(0,1fr)] md:grid-cols-[10rem_13rem_minmax(0,1fr)]">
-        <Field label={words.effective}>
+      <div className="flex flex-wrap items-start gap-3">
+        <Field label={words.effective} className="w-40">
           {(tied) => (
             <Select
               {...tied}
@@ -213,11 +213,11 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
           )}
         </Field>
         {at !== undefined && (
-          <Field label={words.at} help={zone} error={own.at}>
+          <Field label={words.at} help={zone} error={own.at} className="w-56">
             {(tied) => <TextInput {...tied} type="datetime-local" value={at} onChange={({ target }) => setAt(target.value)} />}
           </Field>
         )}
-        <ReasonField value={reason} onChange={setReason} error={own.reason} />
+        <ReasonField value={reason} onChange={setReason} error={own.reason} className="flex-1 basis-60" />
       </div>
       <FormProblem error={publish.error} />
       <div className="flex justify-end">

@@ -15,7 +15,7 @@ import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { pathName } from './parts.tsx';
+import { fromFirst, pathName } from './parts.tsx';
 import { SearchField } from './search-field.tsx';
 
 const asked = { q: '', role: '', state: '', after: '' };
@@ -61,7 +61,7 @@ export function UsersPage(): ReactNode {
                   {filtered && <Button onClick={() => setState({ q: '', role: '', state: '' })}>{actions.clearFilter}</Button>}
                 </EmptyState>
               )}
-              <Pager page={page} onTurn={(next) => setState({ after: next })} />
+              <Pager page={fromFirst(page, state.after)} onTurn={(next) => setState({ after: next })} />
             </>
           )}
         </Loaded>

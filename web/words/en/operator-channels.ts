@@ -148,7 +148,7 @@ export default {
     run: 'Run test',
     again: 'Run again',
     stop: 'Stop',
-    stages: { resolve: 'Address found', connect: 'Connected', first_byte: 'First byte', done: 'Answered' },
+    stages: { resolve: 'Resolved', connect: 'Connected', first_byte: 'First byte', done: 'Answered' },
     waiting: 'waiting',
     ok: 'It works.',
     failed: 'It does not work.',

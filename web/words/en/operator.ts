@@ -43,7 +43,7 @@ export default {
     margin: 'Margin',
     marginNote: '(revenue − cost) ÷ revenue',
     requests: 'Requests',
-    requestsNote: 'in the day of your zone',
+    requestsNote: 'your day; counted each minute',
     errors: 'Errors per channel and hour, 24 hours',
     noErrors: (requests: string) => `No errors in the last 24 hours, in ${requests} attempts.`,
     errorsSummary: (errors: string, requests: string, worst: string) =>

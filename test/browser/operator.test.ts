@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import { type LiveConsole, startLiveConsole } from './gateway.ts';
+
+withChromium();
+
+const pages = [
+  '/operator',
+  '/operator/channels',
+  '/operator/channels?form=new',
+  '/operator/channels/sim-deepseek',
+  '/operator/channels/sim-deepseek?tab=models',
+  '/operator/channels/sim-deepseek?tab=settings',
+  '/operator/channels/sim-deepseek?form=test',
+  '/operator/models',
+  '/operator/models/deepseek-chat',
+  '/operator/models/openai/gpt-oss-120b',
+  '/operator/models/import',
+  '/operator/groups',
+  '/operator/groups/default',
+  '/operator/users',
+  '/operator/orders',
+  '/operator/reconciliation',
+  '/operator/ledger',
+  '/operator/audit',
+  '/operator/announcements?form=new',
+] as const;
+
+/** Traffic of one user, so that there is something to see. */
+async function traffic(live: LiveConsole): Promise<string> {
+  const user = await live.newUser({ yuan: 20n, name: '陈一鸣' });
+  const headers = { 'idempotency-key': 'a-key-for-traffic' };
+  const { json } = await user.ask('keys', { method: 'POST', headers, body: { name: 'ci', group: 'default' } });
+  for (const model of ['deepseek-chat', 'glm-4.7', 'deepseek-chat'])
+    await fetch(`${live.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${json.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }),
+    });
+  return user.userId;
+}
+
+/** Between them they have every language, theme and width; where pictures are kept, there are all. */
+const all = (['zh', 'en'] as const).flatMap((language) =>
+  [360, 1440].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ language, width, theme }))),
+);
+const looks = all
+  .filter(
+    ({ language, width, theme }) =>
+      process.env['SCREENSHOTS'] !== undefined || ((width === 360) === (theme === 'light')) === (language === 'en'),
+  )
+  .map((look) => [`${look.language} ${look.width} ${look.theme}`, look] as const);
+
+describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
+  test.each(looks)(
+    'are readable by everybody, %s',
+    async (_, look) => {
+      const live = await startLiveConsole();
+      const userId = await traffic(live);
+      const { cookie } = await live.newUser({ role: 'operator', name: '运营' });
+      const { page, go } = await openWindow(live.url, cookie, look);
+      for (const path of [
+        ...pages,
+        `/operator/users/${userId}`,
+        `/operator/users/${userId}?tab=usage`,
+        `/operator/users/${userId}?tab=keys`,
+      ]) {
+        await go(path);
+        await expectAccessible(page, path);
+        const name = path
+          .slice(1)
+          .replace(userId, 'user')
+          .replaceAll(/[/?=]+/g, '-');
+        await picture(page, `${name}-${look.width}-${look.theme}-${look.language}`);
+      }
+    },
+    240_000,
+  );
+
+  test('are refused to users', async () => {
+    const live = await startLiveConsole();
+    const { cookie } = await live.newUser();
+    const { page, go } = await openWindow(live.url, cookie);
+    for (const path of pages) {
+      await go(path);
+      expect(await page.getByRole('main').innerText(), path).toContain('Operators only.');
+    }
+  }, 60_000);
+});
