@@ -10,7 +10,11 @@ const soon = { timeout: 5_000, interval: 20 };
 function told(
   paying: Paying,
   orderId: string,
-  { changed = {}, forged = false, node = paying }: { changed?: Readonly<Record<string, unknown>>; forged?: boolean; node?: PayingNode } = {},
+  {
+    changed = {},
+    forged = false,
+    node = paying,
+  }: { changed?: Readonly<Record<string, unknown>>; forged?: boolean; node?: PayingNode } = {},
 ) {
   const { wallets } = paying.sim;
   const trade = wallets.counter.byCode(orderId);
@@ -26,7 +30,8 @@ function told(
       : {};
     return { url: url('wechat_pay'), headers: { ...headers, ...other }, body };
   }
-  const notice = wallets.alipay.notice(trade, changed);
+  const texts = Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, String(value)]));
+  const notice = wallets.alipay.notice(trade, texts);
   return formOf(url('alipay'), forged ? { ...notice, total_amount: '2.00' } : notice);
 }
 
