@@ -38,6 +38,7 @@ export function Toasts({ children }: { readonly children: ReactNode }): ReactNod
       {children}
       <div
         role="status"
+        aria-live="polite" // said by name, so that dialogs that are open do not hide it
         className="pointer-events-none fixed inset-x-3 top-3 z-60 flex flex-col items-end gap-2 sm:inset-x-auto sm:top-auto sm:right-4 sm:bottom-4"
       >
         {list}
