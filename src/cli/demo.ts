@@ -43,8 +43,10 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
   stopOnSignal(gateway, leave);
   const key = await demoKey(gateway);
   const link = await signInLink(gateway, sealed);
-  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel, link }));
-  else console.log(welcome(gateway.url, key, link));
+  const wallets = `${simulator.url}/wallets`;
+  if (options.json === true)
+    console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel, link, wallets }));
+  else console.log(welcome({ url: gateway.url, key, link, wallets }));
 }
 
 async function demoKey({ database }: Gateway): Promise<string> {
@@ -66,7 +68,15 @@ async function demoKey({ database }: Gateway): Promise<string> {
   return made.secret;
 }
 
-function welcome(url: string, key: string, link: string | undefined): string {
+interface Welcome {
+  readonly url: string;
+  readonly key: string;
+  readonly link: string | undefined;
+  /** Where orders are paid. */
+  readonly wallets: string;
+}
+
+function welcome({ url, key, link, wallets }: Welcome): string {
   return `
 Tollgate listens on ${url}
 The vendors behind it are simulated; nothing leaves this machine.
@@ -77,6 +87,8 @@ The vendors behind it are simulated; nothing leaves this machine.
   console    ${url}/
              sign in with the simulated providers, or once as its operator:
              ${link ?? ''}
+  telephone  ${wallets}
+             pays what is topped up
 
 Try it:
 
