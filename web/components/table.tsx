@@ -48,7 +48,7 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
 function WideTable<Row>({ label, rows, rowKey, columns, path, onOpen, selected }: TableProps<Row>): ReactNode {
   const open = useOpen(onOpen);
   return (
-    <div className="overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
+    <div className="relative overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
       <table className="w-full border-collapse text-table">
         <thead>
           <tr>
