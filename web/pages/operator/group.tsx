@@ -124,7 +124,7 @@ function Models({ group: { models } }: { readonly group: OperatorGroup }): React
           rowKey={({ id }) => id}
           columns={columns}
           path={({ id }) => operatorModelPath(id)}
-          card={(model) => ({ title: model.id, value: '', detail: <span>{channels(model)}</span> })}
+          card={(model) => ({ title: model.id, value: '', detail: <span className="wrap-anywhere">{model.channels.join(' · ')}</span> })}
         />
       )}
     </Panel>

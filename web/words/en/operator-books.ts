@@ -10,7 +10,7 @@ export default {
     failed: (rules: number) => (rules === 1 ? '1 rule failed' : `${rules} rules failed`),
     running: 'Checking',
     lost: 'Ended before it was over',
-    counted: (accounts: string, transfers: string, holds: string) => `${accounts} accounts, ${transfers} transfers, ${holds} open holds`,
+    counted: (accounts: string, transfers: string, holds: string) => `accounts ${accounts} · transfers ${transfers} · open holds ${holds}`,
     took: (time: string) => `took ${time}`,
     leave: 'It goes on when you leave this page; come back and find it here.',
     states: { waiting: 'waiting', running: 'checking', ok: 'agrees', failed: 'failed' },

@@ -11,7 +11,7 @@ export default {
     failed: (rules) => `${rules} 条规则未通过`,
     running: '正在检查',
     lost: '没有完成就中断了',
-    counted: (accounts, transfers, holds) => `${accounts} 个账户，${transfers} 笔转账，${holds} 笔未结冻结`,
+    counted: (accounts, transfers, holds) => `账户 ${accounts} · 转账 ${transfers} · 未结冻结 ${holds}`,
     took: (time) => `用时 ${time}`,
     leave: '离开本页后检查会继续，回来时可以看到结果。',
     states: { waiting: '等待', running: '检查中', ok: '一致', failed: '未通过' },
