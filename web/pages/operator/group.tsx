@@ -82,7 +82,7 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
   const { columns } = words;
   const limit = (value: number | null) => (value === null ? unlimited : formatCount(value));
   return (
-    <Panel title={words.facts} className="self-start">
+    <Panel title={words.facts} className="self-start max-lg:order-first">
       <Facts>
         <Fact name={columns.multiplier}>
           <span className="figures">×{shortest(group.multiplier)}</span>

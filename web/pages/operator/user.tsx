@@ -14,6 +14,7 @@ import { Money } from '../../components/money.tsx';
 import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
+import { formatCount } from '../../format/count.ts';
 import { MissingPage } from '../../shell/root.tsx';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -56,6 +57,9 @@ function Note({ user, at }: { readonly user: UserView; readonly at: string }): R
       <UserBadge user={user} />
       <RoleBadge user={user} />
       <CopyText text={user.id} label={words.id} />
+      <span className="text-caption text-muted">
+        {words.since} <Time at={user.created_at} as="day" />
+      </span>
       <ZoneNote at={at} />
     </div>
   );
@@ -106,11 +110,11 @@ function Detail({ user }: { readonly user: UserView }): ReactNode {
         <FigureCard label={users.columns.held} value={<Money amount={user.held} as="balance" />} />
         <FigureCard label={users.columns.spent} value={<Money amount={user.spent_30_days} as="spend" />} />
         <FigureCard
-          label={users.columns.seen}
-          value={<Time at={user.last_seen_at} as="relative" absent={users.never} />}
+          label={users.columns.keys}
+          value={formatCount(user.keys)}
           note={
             <>
-              {words.since} <Time at={user.created_at} as="day" />
+              {users.columns.seen} <Time at={user.last_seen_at} as="relative" absent={users.never} />
             </>
           }
         />
