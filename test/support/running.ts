@@ -37,6 +37,7 @@ export interface RunningOptions {
   readonly taskLimits?: GatewayOptions['taskLimits'];
   /** Of several nodes that share it; else one of its own. */
   readonly media?: GatewayOptions['media'];
+  readonly payments?: GatewayOptions['payments'];
 }
 
 /** One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a scripted vendor. */
@@ -73,6 +74,7 @@ export async function quietOptions({
   configuration,
   limits,
   taskLimits,
+  payments,
 }: RunningOptions & Pick<GatewayOptions, 'media'>): Promise<GatewayOptions> {
   return {
     databaseUrl,
@@ -87,6 +89,7 @@ export async function quietOptions({
     metricsToken: 'metrics',
     ...(limits === undefined ? {} : { limits }),
     ...(taskLimits === undefined ? {} : { taskLimits }),
+    ...(payments === undefined ? {} : { payments }),
   };
 }
 
