@@ -124,7 +124,6 @@ export default {
     refusedAll: 'Nothing can be published while a line is refused.',
     nothing: 'The list says what is already there.',
     published: (count: number) => (count === 1 ? '1 model has a new price.' : `${count} models have new prices.`),
-    stale: 'The text was changed: compare again.',
   },
   groups: {
     title: 'Groups',

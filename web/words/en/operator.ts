@@ -36,7 +36,6 @@ export default {
     openNote: (tasks: string) => `streams, and ${tasks} tasks`,
     today: 'Today',
     revenue: 'Revenue',
-    requestsToday: (count: string) => `${count} requests today`,
     vendorCost: 'Vendor cost',
     vendorCostNote: 'where costs are entered',
     noCost: 'no costs entered',

@@ -122,7 +122,6 @@ export default {
     refusedAll: '只要有一行被拒绝，就不能发布。',
     nothing: '价格表与现有价格完全一致。',
     published: (count) => `${count} 个模型有了新价格。`,
-    stale: '内容已修改，请重新比较。',
   },
   groups: {
     title: '分组',

@@ -36,7 +36,6 @@ export default {
     openNote: (tasks) => `个流，另有 ${tasks} 个任务`,
     today: '今天',
     revenue: '收入',
-    requestsToday: (count) => `今天 ${count} 次请求`,
     vendorCost: '供应商成本',
     vendorCostNote: '仅含已录入成本的部分',
     noCost: '尚未录入成本',
