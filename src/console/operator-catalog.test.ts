@@ -55,6 +55,7 @@ forEachDatabase((_name, openFresh) => {
     const dry = await patch('channels/a', 2, { disabled: true, dry_run: true });
     expect(dry.json).toEqual({ unserved_models: ['glm', 'vendor/painter'] });
     expect((await operator.ask('operator/channels/a')).json.state).toBe('healthy');
+    expect((await operator.ask('operator/channels/nobodys/health')).json.error.code).toBe('not_found');
     expect((await patch('channels/a', 2, { disabled: true, accept_unserved: true })).json.state).toBe('disabled');
     const { json: seen } = await operator.ask('operator/overview');
     expect(seen.attention.map(({ code, values }: { code: string; values: { model: string } }) => [code, values.model])).toEqual([

@@ -109,6 +109,7 @@ async function one(rooms: OperatorRooms, name: string): Promise<ChannelView> {
 }
 
 async function health({ database }: OperatorRooms, name: string, at: number): Promise<ChannelHealth> {
+  if (!(await recordedCatalogue(database)).channels.some((channel) => channel.name === name)) fail('not_found');
   const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
   const counts = await channelCounts(database, { from: first, channel: name });
   const hours = Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map((hour) => {
