@@ -6,7 +6,7 @@ type Takes<Events> = { readonly [Name in keyof Events]: (data: Events[Name]) => 
 export async function sendForEvents<Events>(path: string, options: SendOptions, takes: Takes<Events>): Promise<void> {
   const { body } = await open('POST', path, { ...options, headers: { accept: 'text/event-stream' } });
   if (body === null) return;
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
     const { done, value } = await reader.read();

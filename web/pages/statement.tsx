@@ -38,7 +38,7 @@ function daysOf(from: string, to: string, nowMs: number, zone: string): { readon
 
 export function ahead({ search }: { readonly search: Readonly<Record<string, unknown>> }): void {
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
-  const { from, to } = { ...asked, ...search } as typeof asked; // the router reads addresses as texts
+  const { from, to }: typeof asked = { ...asked, ...search };
   if (zone !== undefined) void queryClient.prefetchQuery(data<StatementView>('statement', daysOf(from, to, Date.now(), zone)));
 }
 
