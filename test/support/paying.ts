@@ -121,6 +121,8 @@ async function openNode(database: Database, sim: Sim, clock: TurnedClock, limits
   onTestFinished(async () => {
     stop.abort();
     await payments.close();
+    // A wallet may just have connected, and a server waits for those who have said nothing yet.
+    server.server.closeAllConnections();
     await server.close();
   });
   return { payments, url, lines };
