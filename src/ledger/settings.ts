@@ -37,7 +37,7 @@ export interface TillSettings {
 
 export const tillSettings: TillSettings = {
   batchItemsMax: 512,
-  gatherMs: 8,
+  gatherMs: 4,
   heartbeatMs: 4_000,
   doubtfulMs: 10_000,
   silenceMs: 15_000,
