@@ -1,5 +1,6 @@
 import { appendOnly } from '../storage/append-only.ts';
-import type { Database, Migration, Row, Script, SqlValue } from '../storage/database.ts';
+import type { Database, Migration, Row, Script } from '../storage/database.ts';
+import { Where } from '../storage/where.ts';
 import { orderedId } from './keys.ts';
 
 /** Who did it: somebody at the console, a command on the server, or the program itself. */
@@ -99,25 +100,16 @@ export interface AuditQuestion {
 
 /** What was done, newest first. */
 export async function auditPage(database: Database, question: AuditQuestion): Promise<readonly AuditEntry[]> {
-  const conditions: string[] = [];
-  const params: SqlValue[] = [];
-  const where = (condition: string, value: SqlValue | undefined): void => {
-    if (value === undefined) return;
-    params.push(value);
-    conditions.push(condition.replace('?', `$${params.length}`));
-  };
-  where('actor=?', question.actor);
-  where('target=?', question.target);
-  where('account=?', question.account);
-  where('at>=?', question.from);
-  where('at<?', question.to);
-  where('id<?', question.before);
+  const where = new Where();
+  where.add('actor=?', question.actor);
+  where.add('target=?', question.target);
+  where.add('account=?', question.account);
+  where.add('at>=?', question.from);
+  where.add('at<?', question.to);
+  where.add('id<?', question.before);
   const { action } = question;
-  if (action?.endsWith('.')) where(`substr(action, 1, ${action.length})=?`, action);
-  else where('action=?', action);
-  params.push(question.limit);
-  const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const rows = await database.query(`SELECT * FROM audit ${filter} ORDER BY id DESC LIMIT $${params.length}`, params);
+  where.add(action?.endsWith('.') === true ? `substr(action, 1, ${action.length})=?` : 'action=?', action);
+  const rows = await database.query(`SELECT * FROM audit${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`, where.params);
   return rows.map(entryOf);
 }
 

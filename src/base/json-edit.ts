@@ -1,3 +1,5 @@
+import { remembered } from './remembered.ts';
+
 /**
  * Edits JSON text by spans and never re-encodes what it does not change, so `12345678901234567890`, `1.0`, key order and
  * white space survive. Text is a `latin1` string: one character a byte, so that offsets are byte offsets and UTF-8 passes untouched.
@@ -28,18 +30,8 @@ export function jsonText(value: unknown): string {
   return /[^\0-\x7f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }
 
-const names = new Map<string, string>();
-const namesMax = 10_000;
-
 /** `jsonText` of a name of the catalogue, which returns with every request. */
-export function nameJson(name: string): string {
-  const known = names.get(name);
-  if (known !== undefined) return known;
-  if (names.size >= namesMax) names.clear();
-  const text = jsonText(name);
-  names.set(name, text);
-  return text;
-}
+export const nameJson: (name: string) => string = remembered(jsonText);
 
 /** The index after white space. */
 function blank(text: string, at: number): number {

@@ -1,3 +1,5 @@
+import { remembered } from './remembered.ts';
+
 /** Days of a zone, as people who live there cut them. Zones are IANA names; a day is `2026-11-21`. */
 const dayMs = 86_400_000;
 
@@ -8,26 +10,23 @@ export interface ZoneDay {
   readonly to: number;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
 const formatsMax = 500;
 
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  if (formats.size >= formatsMax) formats.clear();
-  formats.set(zone, made);
-  return made;
-}
+/** Throws a RangeError for a name that is no zone's. */
+const formatOf = remembered(
+  (zone) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+  formatsMax,
+);
 
 export function isZone(zone: string): boolean {
   try {

@@ -8,6 +8,7 @@ import { postControl } from '../http/control.ts';
 import type { ReplyHeaders } from '../http/reply-head.ts';
 import { UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../http/upstream.ts';
 import { type Answer, type Call, type Inquiry, type Proof, type Vendor } from '../providers/adapter.ts';
+import { without } from './blame.ts';
 import { Lanes, type Lane } from './lanes.ts';
 
 /** What can be asked of a channel for a few tokens, to see whether it answers. */
@@ -36,7 +37,6 @@ export interface Probed {
 const times: UpstreamTimes = { firstByteTimeoutMs: 60_000, idleTimeoutMs: 30_000 };
 const replyBytesMax = 4 * 1024 * 1024;
 const saidCharsMax = 4_000;
-const secretCharsMin = 6;
 
 /**
  * Asks a vendor something small over a connection of its own, as a client's request would, through the same adapter; no user is charged and no
@@ -61,21 +61,18 @@ export async function probe(
     stage('resolve');
     const result = await ask(lane, adapter, callFor(asked, clock), stage, signal);
     stage('done');
-    return { ...result, said: result.said && without(asked.channel.secret, result.said) };
+    return { ...result, said: result.said && wordsWithout(asked.channel.secret, result.said) };
   } catch (error) {
-    return failed(without(asked.channel.secret, error instanceof Error ? error.message : String(error)));
+    return failed(wordsWithout(asked.channel.secret, error instanceof Error ? error.message : String(error)));
   } finally {
     void lanes.close();
   }
 }
 
-const failed = (said: string): Probed => ({ ok: false, status: undefined, quantities: undefined, said, answer: undefined });
-
 /** Vendors repeat a part of a key that they refuse, some of them the whole. */
-function without(secret: string | undefined, said: string): string {
-  const text = said.slice(0, saidCharsMax);
-  return secret === undefined || secret.length < secretCharsMin ? text : text.replaceAll(secret, '***');
-}
+const wordsWithout = (secret: string | undefined, said: string): string => without(secret, said).slice(0, saidCharsMax);
+
+const failed = (said: string): Probed => ({ ok: false, status: undefined, quantities: undefined, said, answer: undefined });
 
 const bodies: Readonly<Record<ProbedCapability, (model: string, prompt: string) => Readonly<Record<string, unknown>>>> = {
   chat: (model, prompt) => ({ model, messages: [{ role: 'user', content: prompt }] }),

@@ -51,9 +51,9 @@ const probeMs = 60_000;
 
 /** One connection to a vendor. */
 export class Connection implements ReplySink {
-  /** Looks that it has been unused for, and may be. */
-  unusedLooks = 0;
+  /** How long the vendor keeps it open unused, if it says so. */
   keptMs: number | undefined;
+  #unusedLooks = 0;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
   readonly #reader: ReplyReader;
@@ -130,8 +130,8 @@ export class Connection implements ReplySink {
   /** From time to time. False: it is of no more use. */
   look(unusedLooksMax: number): void {
     if (this.#call === undefined) {
-      this.unusedLooks += 1;
-      if (this.unusedLooks >= unusedLooksMax) this.close();
+      this.#unusedLooks += 1;
+      if (this.#unusedLooks >= unusedLooksMax) this.close();
     } else if (!this.#paused) {
       this.#looksLeft -= 1;
       if (this.#looksLeft <= 0) this.fail(new TooLate(this.#reader.begun ? 'the vendor fell silent' : 'the vendor did not answer in time'));
@@ -186,7 +186,7 @@ export class Connection implements ReplySink {
     this.#call = undefined;
     // A reply before the end of the request: what is left of that would be read as the next one.
     if (this.#keeps && !this.#reader.surplus && this.#uploading === undefined && !this.#socket.destroyed) {
-      this.unusedLooks = 0;
+      this.#unusedLooks = 0;
       this.#owner.free(this);
     } else this.close();
     call?.end();

@@ -148,9 +148,9 @@ export class Upstream implements ConnectionOwner {
     return pathname + search;
   }
 
-  /** Throws when it takes nothing any more; what cannot be sent fails the call. */
+  /** What cannot be sent fails the call: a channel may be closed in the instant in which it is picked. */
   post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
-    if (this.#closing) throw new Error('the channel has been closed');
+    if (this.#closing) return call.failed(closed());
     const unused = this.#unused.pop();
     if (unused !== undefined) return this.#carry(unused, { call, ask, times });
     this.#queue.push({ call, ask, times });
@@ -234,7 +234,7 @@ export class Upstream implements ConnectionOwner {
 
   close(): Promise<void> {
     this.#closing = true;
-    const why = new Error('the channel has been closed');
+    const why = closed();
     for (const { call } of this.#queue.splice(0)) call.failed(why);
     for (const connection of this.#connections) connection.fail(why);
     return this.#empty();
@@ -251,5 +251,7 @@ export class Upstream implements ConnectionOwner {
     });
   }
 }
+
+const closed = (): Error => new Error('the channel has been closed');
 
 const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

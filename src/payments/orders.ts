@@ -1,6 +1,7 @@
 import { credit } from '../ledger/scripts/account.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { skipLocked } from '../storage/skip-locked.ts';
+import { Where } from '../storage/where.ts';
 import { type Order, readOrder } from './order.ts';
 import type { Payment, PayMethod, WalletId } from './wallet.ts';
 
@@ -174,24 +175,17 @@ export interface OrderFilter {
 
 /** A page of orders, newest first. */
 export async function listOrders(database: Database, filter: OrderFilter): Promise<readonly Order[]> {
-  const conditions: string[] = [];
-  const params: (string | number)[] = [];
-  const where = (condition: string, value: string | number | undefined): void => {
-    if (value === undefined) return;
-    params.push(value);
-    conditions.push(condition.replaceAll('?', `$${params.length}`));
-  };
-  where('account=?', filter.account);
-  where('wallet=?', filter.wallet);
-  where('state=?', filter.state);
-  where('created_at>=?', filter.from);
-  where('created_at<?', filter.to);
-  where('(id=? OR number=?)', filter.search);
-  where(filter.newer === true ? 'id>?' : 'id<?', filter.beyond);
-  params.push(filter.limit);
-  const sql = `SELECT * FROM payment_order${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}
-    ORDER BY id ${filter.newer === true ? 'ASC' : 'DESC'} LIMIT $${params.length}`;
-  const orders = (await database.query(sql, params)).map(readOrder);
+  const where = new Where();
+  where.add('account=?', filter.account);
+  where.add('wallet=?', filter.wallet);
+  where.add('state=?', filter.state);
+  where.add('created_at>=?', filter.from);
+  where.add('created_at<?', filter.to);
+  where.add('(id=? OR number=?)', filter.search);
+  where.add(filter.newer === true ? 'id>?' : 'id<?', filter.beyond);
+  const order = filter.newer === true ? 'ASC' : 'DESC';
+  const sql = `SELECT * FROM payment_order${where.text} ORDER BY id ${order} LIMIT ${where.place(filter.limit)}`;
+  const orders = (await database.query(sql, where.params)).map(readOrder);
   return filter.newer === true ? orders.reverse() : orders;
 }
 

@@ -1,3 +1,5 @@
+import { remembered } from '../base/remembered.ts';
+
 /** What is told of one request when it is over: one line in the log. No prompt, no answer, no secret. */
 export interface AccessLine {
   readonly id: string;
@@ -20,18 +22,8 @@ export interface AccessLine {
   readonly durationMs: number;
 }
 
-const quoted = new Map<string, string>();
-const quotedMax = 10_000;
-
 /** A name as JSON text. Names come from the catalogue and return all the time. */
-function quote(name: string): string {
-  const known = quoted.get(name);
-  if (known !== undefined) return known;
-  if (quoted.size >= quotedMax) quoted.clear();
-  const text = JSON.stringify(name);
-  quoted.set(name, text);
-  return text;
-}
+const quote = remembered((name) => JSON.stringify(name));
 
 /** The line's members as JSON text, without the braces. Written by hand: it is made for every request. Ids and outcomes are our own words. */
 export function accessText(line: AccessLine): string {

@@ -2,11 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { KeyChange, KeyDetail, KeyView } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
-import { Banner } from '../components/banner.tsx';
-import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { sayError } from '../components/error-panel.tsx';
 import { AmountInput, amountError, Field, TextInput } from '../components/field.tsx';
+import { FormEnd } from '../components/form-end.tsx';
 import { useZone } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
 import { endOfDay } from '../format/day.ts';
@@ -88,17 +86,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           {(tied) => <TextInput {...tied} type="date" value={day} onChange={(event) => setDay(event.target.value)} />}
         </Field>
       </div>
-      {error !== null && (
-        <div role="alert">
-          <Banner tone="bad">{sayError(error, shared)}</Banner>
-        </div>
-      )}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>{shared.actions.cancel}</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          {shared.actions.save}
-        </Button>
-      </div>
+      <FormEnd error={error} submit={shared.actions.save} busy={busy} onCancel={onCancel} />
     </form>
   );
 }

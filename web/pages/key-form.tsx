@@ -4,15 +4,14 @@ import type { CreatedKey, GroupView, List, NewKeyBody } from '../../src/console/
 import { ApiError, newIdempotencyKey, send } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
-import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { sayError } from '../components/error-panel.tsx';
 import { AmountInput, amountError, Field, Select, TextInput } from '../components/field.tsx';
+import { FormEnd } from '../components/form-end.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { useZone } from '../components/time.tsx';
 import { endOfDay } from '../format/day.ts';
-import { keysWords, sharedWords } from '../words/families.ts';
+import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { refreshKeys } from './key-parts.tsx';
 
@@ -58,7 +57,6 @@ type Errors = Readonly<Partial<Record<'name' | 'group' | 'limit' | 'expires_at',
 
 function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
   const { form: words } = useWords(keysWords);
-  const shared = useWords(sharedWords);
   const zone = useZone();
   const [name, setName] = useState('');
   const [group, setGroup] = useState(groups.find((each) => each.name === 'default')?.name ?? groups[0]?.name ?? '');
@@ -112,17 +110,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           {(tied) => <TextInput {...tied} type="date" name="expires_at" value={day} onChange={(event) => setDay(event.target.value)} />}
         </Field>
       </div>
-      {error !== null && (
-        <div role="alert">
-          <Banner tone="bad">{sayError(error, shared)}</Banner>
-        </div>
-      )}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>{shared.actions.cancel}</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          {words.submit}
-        </Button>
-      </div>
+      <FormEnd error={error} submit={words.submit} busy={busy} onCancel={onCancel} />
     </form>
   );
 }

@@ -6,14 +6,13 @@ import { data, queryClient, useData } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink, IconButton } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { EmptyState } from '../components/error-panel.tsx';
-import { Loaded } from '../components/loaded.tsx';
 import { Menu, MenuItem } from '../components/menu.tsx';
 import { Money } from '../components/money.tsx';
 import { moneyColumn } from '../components/money-column.tsx';
 import { Page, Panel } from '../components/page.tsx';
+import { Paged } from '../components/paged.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
-import { type Column, Pager, Table } from '../components/table.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
@@ -44,14 +43,9 @@ export function KeysPage(): ReactNode {
       }
     >
       <Panel flush>
-        <Loaded query={keys}>
-          {(page) => (
-            <>
-              {page.items.length === 0 ? <EmptyState text={words.empty} /> : <KeyTable keys={page.items} />}
-              <Pager page={page} onTurn={(next) => setAsked({ after: next })} />
-            </>
-          )}
-        </Loaded>
+        <Paged query={keys} empty={words.empty} onTurn={(next) => setAsked({ after: next })}>
+          {(rows) => <KeyTable keys={rows} />}
+        </Paged>
       </Panel>
       {making && <NewKey onClose={() => void navigate({ to: '/keys' })} />}
     </Page>

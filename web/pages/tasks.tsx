@@ -13,8 +13,9 @@ import { Fact, Facts } from '../components/facts.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
+import { Paged } from '../components/paged.tsx';
 import { PathLink } from '../components/path-link.tsx';
-import { type Column, Pager, Table } from '../components/table.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { priceText } from '../format/price.ts';
@@ -52,14 +53,9 @@ export function TasksPage(): ReactNode {
     >
       <p className="text-table text-muted">{words.note}</p>
       <Panel flush>
-        <Loaded query={tasks}>
-          {(page) => (
-            <>
-              {page.items.length === 0 ? <EmptyState text={words.empty} /> : <TaskTable tasks={page.items} selected={id} />}
-              <Pager page={page} onTurn={(next) => set({ after: next })} />
-            </>
-          )}
-        </Loaded>
+        <Paged query={tasks} empty={words.empty} onTurn={(next) => set({ after: next })}>
+          {(rows) => <TaskTable tasks={rows} selected={id} />}
+        </Paged>
       </Panel>
       {id !== undefined && <TaskDrawer key={id} id={id} among={tasks.data?.items ?? []} onTo={to} />}
     </Page>

@@ -4,10 +4,10 @@ import { data, queryClient, useData, useSession } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { EmptyState } from '../components/error-panel.tsx';
-import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
-import { type Column, Pager, Table } from '../components/table.tsx';
+import { Paged } from '../components/paged.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatYuan, parseYuan } from '../format/money.ts';
 import { topUpWords } from '../words/families.ts';
@@ -31,14 +31,9 @@ export function TopUpPage(): ReactNode {
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
         <Panel>{wallets.length === 0 ? <EmptyState text={words.notConfigured} /> : <TopUpForm wallets={wallets} />}</Panel>
         <Panel flush title={words.orders}>
-          <Loaded query={orders}>
-            {(page) => (
-              <>
-                {page.items.length === 0 ? <EmptyState text={words.none} /> : <Orders orders={page.items} />}
-                <Pager page={page} onTurn={(next) => change({ after: next ?? '' })} />
-              </>
-            )}
-          </Loaded>
+          <Paged query={orders} empty={words.none} onTurn={(next) => change({ after: next ?? '' })}>
+            {(rows) => <Orders orders={rows} />}
+          </Paged>
         </Panel>
       </div>
     </Page>

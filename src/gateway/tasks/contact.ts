@@ -59,12 +59,7 @@ export async function contact(
       stop.removeEventListener('abort', leaving);
     };
     stop.addEventListener('abort', leaving, { once: true });
-    try {
-      upstream.post({ method, path, headers, body: ask.body }, times, call);
-    } catch (error) {
-      // The channel was retired in this instant: the next question goes over another lane.
-      whole.failed('connecting', asError(error));
-    }
+    upstream.post({ method, path, headers, body: ask.body }, times, call);
   });
 }
 

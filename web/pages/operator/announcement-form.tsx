@@ -4,9 +4,9 @@ import type { AnnouncementBody, List, OperatorAnnouncement, OperatorGroup } from
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { queryClient, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { clockOf, instantOf } from '../../format/day.ts';
@@ -74,12 +74,7 @@ export function AnnouncementForm({ announcement, onClose }: FormProps): ReactNod
         />
         <Preview text={text} />
         <FormProblem error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{actions.cancel}</Button>
-          <Button look="primary" type="submit" busy={save.isPending}>
-            {announcement === undefined ? words.publish : actions.save}
-          </Button>
-        </div>
+        <FormButtons submit={announcement === undefined ? words.publish : actions.save} busy={save.isPending} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -4,8 +4,8 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { ChannelBody, ChannelView, List, OperatorGroup, VendorView } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { channelWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -101,7 +101,6 @@ interface FormProps {
 
 function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }: FormProps): ReactNode {
   const { form: words } = useWords(channelWords);
-  const { actions } = useWords(sharedWords);
   const vendors = useData<List<VendorView>>('operator/vendors').data?.items ?? [];
   const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
   const [text, setText] = useState(start);
@@ -127,12 +126,7 @@ function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }
         editing={editing !== undefined}
       />
       <FormProblem error={error} mine={bodyOf(text)} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>{actions.cancel}</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          {submit}
-        </Button>
-      </div>
+      <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
     </form>
   );
 }

@@ -5,6 +5,7 @@ import { send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
@@ -143,12 +144,7 @@ function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
         <p className="text-table text-muted">{words.costHelp}</p>
         <PriceFields lines={lines} onChange={setLines} showErrors={checked} />
         <FormProblem error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{actions.cancel}</Button>
-          <Button look="primary" type="submit" busy={save.isPending}>
-            {actions.save}
-          </Button>
-        </div>
+        <FormButtons submit={actions.save} busy={save.isPending} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -4,9 +4,9 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { GroupBody, List, OperatorGroup, OperatorModel } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, plainAmount, TextInput } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { priceText } from '../../format/price.ts';
 import { atMultiplier, shortest } from '../../format/written-price.ts';
@@ -104,7 +104,6 @@ const isCount = (text: string): boolean => text === '' || /^[1-9]\d{0,11}$/.test
 
 function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: FormProps): ReactNode {
   const { groups: words } = useWords(priceWords);
-  const { actions } = useWords(sharedWords);
   const [text, setText] = useState(start);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const errors: Readonly<Record<string, string | undefined>> = { ...fieldErrors(error), ...own };
@@ -155,12 +154,7 @@ function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: 
         ))}
       </div>
       <FormProblem error={error} mine={bodyOf(text)} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>{actions.cancel}</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          {submit}
-        </Button>
-      </div>
+      <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
     </form>
   );
 }

@@ -3,9 +3,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, TextInput } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
@@ -63,7 +63,7 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
           <PriceFields lines={lines} onChange={setLines} showErrors={checked} />
         </fieldset>
         <FormProblem error={create.error} />
-        <Buttons submit={words.createTitle} busy={create.isPending} onCancel={onClose} />
+        <FormButtons submit={words.createTitle} busy={create.isPending} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -95,29 +95,9 @@ export function EditModel({ model, onClose }: { readonly model: OperatorModel; r
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <ModelFields text={text} onChange={setText} errors={{ ...fieldErrors(save.error), ...own }} editing />
         <FormProblem error={save.error} />
-        <Buttons submit={actions.save} busy={save.isPending} onCancel={onClose} />
+        <FormButtons submit={actions.save} busy={save.isPending} onCancel={onClose} />
       </form>
     </Dialog>
-  );
-}
-
-function Buttons({
-  submit,
-  busy,
-  onCancel,
-}: {
-  readonly submit: string;
-  readonly busy: boolean;
-  readonly onCancel: () => void;
-}): ReactNode {
-  const { actions } = useWords(sharedWords);
-  return (
-    <div className="flex justify-end gap-2">
-      <Button onClick={onCancel}>{actions.cancel}</Button>
-      <Button look="primary" type="submit" busy={busy}>
-        {submit}
-      </Button>
-    </div>
   );
 }
 

@@ -6,9 +6,10 @@ import { useData } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { AmountInput, amountError, Field } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { formatYuan, parseYuan } from '../../format/money.ts';
-import { peopleWords, sharedWords } from '../../words/families.ts';
+import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { orderAddress, refreshOrders } from './order-parts.tsx';
 import { FormProblem, pathName, ReasonField } from './parts.tsx';
@@ -96,7 +97,6 @@ interface WhatProps extends StepProps {
 
 function What({ order, left, text, onChange, refused, onNext, onClose }: WhatProps): ReactNode {
   const { orders: words, user } = useWords(peopleWords);
-  const { actions } = useWords(sharedWords);
   const owner = useData<UserView>(`operator/users/${pathName(order.user.id)}`).data;
   const [own, setOwn] = useState<Errors>({});
   const available = owner && parseYuan(owner.balance) - parseYuan(owner.held);
@@ -117,12 +117,7 @@ function What({ order, left, text, onChange, refused, onNext, onClose }: WhatPro
         {(tied) => <AmountInput {...tied} value={text.amount} onChange={(amount) => onChange({ amount })} />}
       </Field>
       <ReasonField value={text.reason} onChange={(reason) => onChange({ reason })} error={own.reason} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{actions.cancel}</Button>
-        <Button look="primary" type="submit">
-          {words.refundContinue}
-        </Button>
-      </div>
+      <FormButtons submit={words.refundContinue} onCancel={onClose} />
     </form>
   );
 }

@@ -2,12 +2,12 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { CreditBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { AmountInput, amountError, Field, TextInput } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { formatYuan, parseYuan } from '../../format/money.ts';
-import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
+import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { fieldErrors, FormProblem, refresh } from './parts.tsx';
 
@@ -23,7 +23,6 @@ const decimals = 9;
 export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNode {
   const { user: words } = useWords(peopleWords);
   const { form } = useWords(operatorWords);
-  const { actions } = useWords(sharedWords);
   const toast = useToast();
   const [idempotencyKey] = useState(newIdempotencyKey);
   const [text, setText] = useState({ amount: '', reason: '', typed: '' });
@@ -80,12 +79,12 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
           </Field>
         )}
         <FormProblem error={give.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{actions.cancel}</Button>
-          <Button look={kind === 'credit' ? 'primary' : 'danger'} type="submit" busy={give.isPending}>
-            {kind === 'credit' ? words.creditButton(shown) : words.debitButton(shown)}
-          </Button>
-        </div>
+        <FormButtons
+          submit={kind === 'credit' ? words.creditButton(shown) : words.debitButton(shown)}
+          look={kind === 'credit' ? 'primary' : 'danger'}
+          busy={give.isPending}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );

@@ -8,8 +8,9 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { moneyColumn } from '../../components/money-column.tsx';
 import { Panel } from '../../components/page.tsx';
+import { Paged } from '../../components/paged.tsx';
 import { Badge, StatusBadge } from '../../components/status-badge.tsx';
-import { type Column, Pager, Table } from '../../components/table.tsx';
+import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
@@ -116,14 +117,9 @@ export function UserUsage({ base }: TabProps): ReactNode {
   const usage = useData<PageOf<ChargeRow>>(`${base}/usage`, { after: after || undefined });
   return (
     <Panel flush>
-      <Loaded query={usage}>
-        {(page) => (
-          <>
-            {page.items.length === 0 ? <EmptyState text={words.empty} /> : <Charges charges={page.items} />}
-            <Pager page={page} onTurn={(next) => setState({ after: next })} />
-          </>
-        )}
-      </Loaded>
+      <Paged query={usage} empty={words.empty} onTurn={(next) => setState({ after: next })}>
+        {(rows) => <Charges charges={rows} />}
+      </Paged>
     </Panel>
   );
 }
@@ -179,14 +175,9 @@ export function UserKeys({ base }: TabProps): ReactNode {
   const keys = useData<PageOf<KeyView>>(`${base}/keys`, { after: after || undefined });
   return (
     <Panel flush>
-      <Loaded query={keys}>
-        {(page) => (
-          <>
-            {page.items.length === 0 ? <EmptyState text={words.empty} /> : <KeyTable keys={page.items} />}
-            <Pager page={page} onTurn={(next) => setState({ after: next })} />
-          </>
-        )}
-      </Loaded>
+      <Paged query={keys} empty={words.empty} onTurn={(next) => setState({ after: next })}>
+        {(rows) => <KeyTable keys={rows} />}
+      </Paged>
     </Panel>
   );
 }
@@ -228,7 +219,7 @@ export function UserOrders({ base }: TabProps): ReactNode {
   const [{ after }, setState] = useSearchState(asked);
   const orders = useData<PageOf<OrderView>>(`${base}/orders`, { after: after || undefined });
   const { columns } = words;
-  const rows = (items: readonly OrderView[]): readonly Column<OrderView>[] => [
+  const columnsOf = (items: readonly OrderView[]): readonly Column<OrderView>[] => [
     { id: 'time', header: columns.time, cell: (order) => <Time at={order.created_at} /> },
     { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet) },
     { id: 'state', header: columns.state, cell: (order) => <OrderBadge order={order} /> },
@@ -237,34 +228,27 @@ export function UserOrders({ base }: TabProps): ReactNode {
   ];
   return (
     <Panel flush>
-      <Loaded query={orders}>
-        {(page) => (
-          <>
-            {page.items.length === 0 ? (
-              <EmptyState text={words.empty} />
-            ) : (
-              <Table
-                label={words.title}
-                rows={page.items}
-                rowKey={({ id }) => id}
-                columns={rows(page.items)}
-                path={({ id }) => `/operator/orders?order=${id}`}
-                card={(order) => ({
-                  title: <Time at={order.created_at} />,
-                  value: <Money amount={order.amount} as="balance" />,
-                  detail: (
-                    <>
-                      <OrderBadge order={order} />
-                      <span>{wallet(order.wallet)}</span>
-                    </>
-                  ),
-                })}
-              />
-            )}
-            <Pager page={page} onTurn={(next) => setState({ after: next })} />
-          </>
+      <Paged query={orders} empty={words.empty} onTurn={(next) => setState({ after: next })}>
+        {(rows) => (
+          <Table
+            label={words.title}
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={columnsOf(rows)}
+            path={({ id }) => `/operator/orders?order=${id}`}
+            card={(order) => ({
+              title: <Time at={order.created_at} />,
+              value: <Money amount={order.amount} as="balance" />,
+              detail: (
+                <>
+                  <OrderBadge order={order} />
+                  <span>{wallet(order.wallet)}</span>
+                </>
+              ),
+            })}
+          />
         )}
-      </Loaded>
+      </Paged>
     </Panel>
   );
 }

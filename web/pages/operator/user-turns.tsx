@@ -2,10 +2,10 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { ReasonBody, RoleBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { peopleWords, sharedWords } from '../../words/families.ts';
+import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { fieldErrors, FormProblem, ReasonField, refresh } from './parts.tsx';
 
@@ -20,7 +20,6 @@ interface TurnDialogProps {
 /** Suspend, restore, another role: the effect in words, and a reason. */
 export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode {
   const { user: words, users } = useWords(peopleWords);
-  const { actions } = useWords(sharedWords);
   const toast = useToast();
   const [reason, setReason] = useState('');
   const [empty, setEmpty] = useState(false);
@@ -50,12 +49,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
         <p>{said.text}</p>
         <ReasonField value={reason} onChange={setReason} error={empty ? 'required' : fieldErrors(act.error)['reason']} />
         <FormProblem error={act.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{actions.cancel}</Button>
-          <Button look={turn === 'restore' ? 'primary' : 'danger'} type="submit" busy={act.isPending}>
-            {said.button}
-          </Button>
-        </div>
+        <FormButtons submit={said.button} look={turn === 'restore' ? 'primary' : 'danger'} busy={act.isPending} onCancel={onClose} />
       </form>
     </Dialog>
   );

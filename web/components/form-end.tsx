@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Banner } from './banner.tsx';
+import { Button } from './button.tsx';
+import { sayError } from './error-panel.tsx';
+
+interface FormButtonsProps {
+  /** The verb of what is sent. */
+  readonly submit: string;
+  readonly look?: 'primary' | 'danger';
+  readonly busy?: boolean;
+  readonly onCancel: () => void;
+}
+
+/** The two ways out of a form. */
+export function FormButtons({ submit, look = 'primary', busy = false, onCancel }: FormButtonsProps): ReactNode {
+  const { actions } = useWords(sharedWords);
+  return (
+    <div className="flex justify-end gap-2">
+      <Button onClick={onCancel}>{actions.cancel}</Button>
+      <Button look={look} type="submit" busy={busy}>
+        {submit}
+      </Button>
+    </div>
+  );
+}
+
+/** Why a form was not taken, and the ways out. */
+export function FormEnd({ error, ...buttons }: FormButtonsProps & { readonly error: Error | null }): ReactNode {
+  const words = useWords(sharedWords);
+  return (
+    <>
+      {error !== null && (
+        <div role="alert">
+          <Banner tone="bad">{sayError(error, words)}</Banner>
+        </div>
+      )}
+      <FormButtons {...buttons} />
+    </>
+  );
+}
