@@ -36,6 +36,15 @@ export interface Look {
   readonly language?: 'zh' | 'en';
 }
 
+const pictures = process.env['SCREENSHOTS'];
+const everyLook = pictures !== undefined || process.env['LONG_TESTS'] === 'true';
+
+/** Themes and widths to look at in `language`: between them the languages have all; `npm run test:long`, and a run that keeps pictures, have all in each. */
+export function looksIn(language: 'zh' | 'en'): readonly Required<Pick<Look, 'theme' | 'width'>>[] {
+  const all = [360, 1440].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ width, theme })));
+  return all.filter(({ width, theme }) => everyLook || ((width === 360) === (theme === 'light')) === (language === 'en'));
+}
+
 export interface Window {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -105,8 +114,6 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
   const sideways: number = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(sideways, `${what} can be scrolled sideways`).toBe(0);
 }
-
-const pictures = process.env['SCREENSHOTS'];
 
 /** Keeps a picture of the page in the folder that `SCREENSHOTS` names; without it there are none. */
 export async function picture(page: Page, name: string, options: { readonly whole?: boolean } = {}): Promise<void> {

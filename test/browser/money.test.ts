@@ -6,7 +6,7 @@ import { refund } from '../../src/ledger/ledger.ts';
 import { rollUp } from '../../src/usage/hours.ts';
 import type { Browser } from '../support/console.ts';
 import { charge, topUp } from '../support/console-user.ts';
-import { expectAccessible, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
+import { expectAccessible, looksIn, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 
 withChromium();
@@ -94,15 +94,6 @@ async function ordered(user: Browser, amount: string, wallet: string): Promise<O
   return json.order;
 }
 
-/** Between them the languages have every theme at every width; where pictures are kept, each has all. */
-const sights = [360, 1440].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ width, theme })));
-const isPhoneLight = ({ width, theme }: (typeof sights)[number]) => (width === 360) === (theme === 'light');
-const keepsPictures = process.env['SCREENSHOTS'] !== undefined;
-const looks = {
-  zh: sights.filter((sight) => keepsPictures || isPhoneLight(sight)),
-  en: sights.filter((sight) => keepsPictures || !isPhoneLight(sight)),
-};
-
 /** All that the reader sees, spaces as they are written. */
 const read = (page: Page): Promise<string> => page.getByRole('main').innerText();
 
@@ -130,7 +121,7 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)('pages of money in Chrom
       'order-paid': `/top-up/${paid.id}`,
       missing: '/top-up/ord_of_nobody',
     };
-    for (const { theme, width } of looks[language]) {
+    for (const { theme, width } of looksIn(language)) {
       const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
       for (const [name, path] of Object.entries(pages)) {
         await go(path);

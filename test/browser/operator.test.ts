@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import { expectAccessible, looksIn, noChromium, openWindow, picture, withChromium } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 
 withChromium();
@@ -40,16 +40,9 @@ async function traffic(live: LiveConsole): Promise<string> {
   return user.userId;
 }
 
-/** Between them they have every language, theme and width; where pictures are kept, there are all. */
-const all = (['zh', 'en'] as const).flatMap((language) =>
-  [360, 1440].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ language, width, theme }))),
+const looks = (['zh', 'en'] as const).flatMap((language) =>
+  looksIn(language).map((look) => [`${language} ${look.width} ${look.theme}`, { language, ...look }] as const),
 );
-const looks = all
-  .filter(
-    ({ language, width, theme }) =>
-      process.env['SCREENSHOTS'] !== undefined || ((width === 360) === (theme === 'light')) === (language === 'en'),
-  )
-  .map((look) => [`${look.language} ${look.width} ${look.theme}`, look] as const);
 
 describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
   test.each(looks)(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { expectAccessible, type Look, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
+import { expectAccessible, looksIn, noChromium, openWindow, picture, settled, type Look, withChromium } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 import { simConfig } from '../../sim/catalog.ts';
 import { png } from '../support/png.ts';
@@ -68,21 +68,19 @@ describe.skipIf(noChromium)('models, tasks and the playground', () => {
         tasks: '/tasks',
         task: `/tasks/${task.id}`,
       };
-      for (const theme of ['light', 'dark'] as const) {
-        for (const width of [360, 1440]) {
-          const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
-          for (const [name, path] of Object.entries(paths)) {
-            await go(path);
-            if (name === 'chat') {
-              await page.locator('textarea').last().fill('Explain `sim-think` in one sentence.');
-              await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
-              await answered(page);
-            }
-            await expectAccessible(page, `${path} ${theme} ${width}`);
-            await picture(page, `play-${name}-${width}-${theme}-${language}`);
+      for (const { theme, width } of looksIn(language)) {
+        const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
+        for (const [name, path] of Object.entries(paths)) {
+          await go(path);
+          if (name === 'chat') {
+            await page.locator('textarea').last().fill('Explain `sim-think` in one sentence.');
+            await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
+            await answered(page);
           }
-          await page.close();
+          await expectAccessible(page, `${path} ${theme} ${width}`);
+          await picture(page, `play-${name}-${width}-${theme}-${language}`);
         }
+        await page.close();
       }
     },
     300_000,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectAccessible, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
+import { expectAccessible, looksIn, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
 import { startLiveConsole } from './gateway.ts';
 
 withChromium();
@@ -12,16 +12,14 @@ describe.skipIf(noChromium)('the console in Chromium', () => {
     async (language) => {
       const live = await startLiveConsole();
       const { cookie } = await live.newUser({ role: 'operator', yuan: 20n });
-      for (const theme of ['light', 'dark'] as const) {
-        for (const width of [360, 1440]) {
-          const { page, go } = await openWindow(live.url, cookie, { width, theme, language });
-          for (const path of pages) {
-            await go(path);
-            await expectAccessible(page, `${path} ${theme} ${width}`);
-            await picture(page, `${path.slice(1).replaceAll('/', '-') || 'overview'}-${width}-${theme}-${language}`);
-          }
-          await page.close();
+      for (const { theme, width } of looksIn(language)) {
+        const { page, go } = await openWindow(live.url, cookie, { width, theme, language });
+        for (const path of pages) {
+          await go(path);
+          await expectAccessible(page, `${path} ${theme} ${width}`);
+          await picture(page, `${path.slice(1).replaceAll('/', '-') || 'overview'}-${width}-${theme}-${language}`);
         }
+        await page.close();
       }
       const stranger = await openWindow(live.url, undefined, { width: 360, language });
       await stranger.go('/sign-in');
