@@ -63,8 +63,8 @@ describe('the house as it stands', () => {
   test('every refusal is explained to its reader', () =>
     expect(errorPageViolations(read('docs/reference/errors.md'), refusals)).toEqual([]));
   test('every dependency has its reason', () => {
-    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
-    const names = Object.keys({ ...dependencies, ...devDependencies });
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json'));
+    const names = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
     expect(dependencyViolations(read('docs/decisions/0002-dependencies.md'), names)).toEqual([]);
   });
   test('the lockfile names no host and lacks nothing', () => {

@@ -1,4 +1,5 @@
-import { DatabaseSync } from '@photostructure/sqlite';
+import { createRequire } from 'node:module';
+import type { DatabaseSync } from '@photostructure/sqlite';
 import type { SqlValue, Statement } from './database.ts';
 import type { Result } from './engine.ts';
 import { sqliteError } from './sqlite-errors.ts';
@@ -16,6 +17,11 @@ interface Prepared {
   readonly order: readonly number[] | undefined;
 }
 
+/** What is used of the engine, whichever it is. */
+interface SqliteModule {
+  readonly DatabaseSync: typeof DatabaseSync;
+}
+
 /**
  * The engine built into Node where it is complete (22.16 and later), else the package with the same interface: the package's types
  * describe both. Node announces its own as experimental with a warning, which would stand in the output of every command.
@@ -24,10 +30,22 @@ function engine(): typeof DatabaseSync {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {
-    const builtin = process.getBuiltinModule('node:sqlite') as { readonly DatabaseSync: typeof DatabaseSync } | undefined;
-    return builtin !== undefined && 'isTransaction' in builtin.DatabaseSync.prototype ? builtin.DatabaseSync : DatabaseSync;
+    const builtin = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined;
+    return builtin !== undefined && 'isTransaction' in builtin.DatabaseSync.prototype ? builtin.DatabaseSync : packaged();
   } finally {
     process.emitWarning = emitWarning;
+  }
+}
+
+/** An optional dependency: where it is not built for the platform, a Node with an engine of its own does without. */
+function packaged(): typeof DatabaseSync {
+  try {
+    return (createRequire(import.meta.url)('@photostructure/sqlite') as SqliteModule).DatabaseSync;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+    throw new Error(`SQLite for Node ${process.versions.node} is not installed; Node 22.16 and later have their own (${why})`, {
+      cause: error,
+    });
   }
 }
 
