@@ -120,7 +120,8 @@ export class SimWallets {
       return true;
     }
     const side = prefix === 'wechat-pay' ? this.wechat : this.alipay;
-    const trouble = this.counter.troubled(side.name(call));
+    this.counter.called = side.name(call);
+    const trouble = this.counter.troubled(this.counter.called);
     if (spoil(response, trouble)) return true;
     const answer = (): WalletReply => (side === this.wechat ? side.answer(call) : this.alipay.answer(call, payPage));
     const reply = trouble?.kind === 'error' ? broken : answer();

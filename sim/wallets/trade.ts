@@ -47,6 +47,8 @@ export class Counter {
   /** What becomes of a refund. */
   refunding: 'success' | 'processing' | 'not enough' | 'abnormal' | 'closed' = 'success';
   readonly trades = new Map<string, Trade>();
+  /** What was called last, by the names that trouble has. */
+  called = '';
   #count = 0;
 
   troubled(call: string): WalletTrouble | undefined {

@@ -13,7 +13,7 @@ import type { RefundStanding, Wallet } from './wallet.ts';
 export async function askRefund(parts: PaymentParts, wallet: Wallet, refund: OrderRefund): Promise<void> {
   const { database, clock, limits, log } = parts;
   const order = await findOrder(database, refund.orderId);
-  if (order === undefined || !(await markAsked(database, refund))) return;
+  if (order === undefined || !(await markAsked(database, refund, clock.now()))) return;
   const standing = await standingOf(parts, wallet, order, refund);
   const now = clock.now();
   if (standing.kind === 'done') {
@@ -21,8 +21,9 @@ export async function askRefund(parts: PaymentParts, wallet: Wallet, refund: Ord
     return log({ event: 'refunded', wallet: wallet.id, id: refund.id });
   }
   if (standing.kind === 'failed') {
-    await database.transact(() => endRefund(refund, { kind: 'failed', why: standing.why ?? 'the wallet closed it' }, now));
-    return log({ event: 'trouble', wallet: wallet.id, id: refund.id, why: standing.why ?? 'closed' });
+    const why = standing.why ?? 'the wallet closed it';
+    await database.transact(() => endRefund(refund, { kind: 'failed', why }, now));
+    return log({ event: 'trouble', wallet: wallet.id, id: refund.id, why });
   }
   const unknown = standing.kind === 'fault' && !standing.sure;
   const troubled = standing.kind === 'fault' || standing.kind === 'stuck';

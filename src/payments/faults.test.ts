@@ -309,6 +309,48 @@ forEachDatabase((name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
+  test('two who ask for one refund at once: the no of one does not end what the other has got', async () => {
+    const paying = await startPaying(fresh);
+    const { counter } = paying.sim.wallets;
+    const order = await paidOrder(paying, 'wechat_pay', 2n);
+    await paying.payments.check(order.id);
+    const refund = () => paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'pressed-twice' });
+    counter.refunding = 'not enough';
+    counter.trouble = { kind: 'late', call: 'refund-query', ms: 500 };
+    const refused = refund();
+    await expect.poll(() => counter.called, soon).toBe('refund-query');
+    Object.assign(counter, { trouble: undefined, refunding: 'success' });
+    await refund();
+    await refused;
+    paying.later(60_000);
+    await paying.payments.look();
+    expect(counter.byCode(order.id)?.refunds).toHaveLength(1);
+    expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: yuan(1n) });
+    expect(await paying.balance()).toBe('1.00');
+    await paying.expectBooks();
+  });
+
+  test('a refund whose asker has died is not given up at the first no: its question may still be on its way', async () => {
+    const paying = await startPaying(fresh);
+    const other = await paying.node();
+    const { counter } = paying.sim.wallets;
+    const order = await paidOrder(paying, 'wechat_pay', 2n);
+    await paying.payments.check(order.id);
+    counter.trouble = { kind: 'hang', call: 'refund' };
+    const died = paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'asker-died' });
+    died.catch(() => undefined);
+    await expect.poll(() => counter.called, soon).toBe('refund');
+    Object.assign(counter, { trouble: undefined, refunding: 'not enough' });
+    paying.later(61_000);
+    await other.payments.look();
+    expect(await paying.found(order.id)).toMatchObject({ refunding: yuan(1n) });
+    paying.later(600_000);
+    await other.payments.look();
+    expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: 0n });
+    expect(await paying.balance()).toBe('2.00');
+    await paying.expectBooks();
+  });
+
   test(`a refund that its wallet cannot finish waits for the operator (${name})`, async () => {
     const paying = await startPaying(fresh);
     const { counter } = paying.sim.wallets;

@@ -63,7 +63,7 @@ export interface OrderRefund {
   readonly endedAt: number | undefined;
   readonly claims: bigint;
   readonly faults: number;
-  /** When a wallet's answer was last not known. */
+  /** When it was last asked for without an answer that is known. */
   readonly unknownAt: number | undefined;
   readonly trouble: string | undefined;
 }

@@ -51,13 +51,17 @@ export type RefundEnd =
   | { readonly kind: 'refunded'; readonly wallet: WalletId; readonly number: string | undefined }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** The second step, when the wallet has said so: the money is gone, or the user's again. False when it had ended before. */
-export function* endRefund(refund: Pick<OrderRefund, 'id' | 'orderId' | 'amount'>, end: RefundEnd, at: number): Script<boolean> {
+/**
+ * The second step, when the wallet has said so: the money is gone, or the user's again. False when it had ended before, or when it is said to have failed and
+ * another asks for it by now: what he hears decides.
+ */
+export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Script<boolean> {
   yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1', params: [refund.orderId] };
   const paid = end.kind === 'refunded';
   const ended = yield {
-    sql: `UPDATE payment_refund SET state=$2, number=$3, trouble=$4, ended_at=$5, next_look_at=NULL WHERE id=$1 AND ended_at IS NULL RETURNING id`,
-    params: [refund.id, end.kind, paid ? (end.number ?? null) : null, paid ? null : end.why, at],
+    sql: `UPDATE payment_refund SET state=$2, number=$3, trouble=$4, ended_at=$5, next_look_at=NULL
+      WHERE id=$1 AND ended_at IS NULL${paid ? '' : ' AND claims=$6'} RETURNING id`,
+    params: [refund.id, end.kind, paid ? (end.number ?? null) : null, paid ? null : end.why, at, ...(paid ? [] : [refund.claims])],
   };
   if (ended.length === 0) return false;
   yield* endPayout(refund.id, paid ? { kind: 'paid', to: walletAccount(end.wallet), ref: refund.orderId, at } : { kind: 'kept' });
@@ -68,10 +72,11 @@ export function* endRefund(refund: Pick<OrderRefund, 'id' | 'orderId' | 'amount'
   return true;
 }
 
-/** From here on the wallet may have it. False: another has the refund by now. */
-export async function markAsked(database: Database, { id, claims }: OrderRefund): Promise<boolean> {
-  const sql = "UPDATE payment_refund SET state='asked' WHERE id=$1 AND claims=$2 AND state IN ('held', 'asked') RETURNING id";
-  return (await database.query(sql, [id, claims])).length > 0;
+/** From here on the wallet may have it, and until its answer is written down nobody knows. False: another has the refund by now. */
+export async function markAsked(database: Database, { id, claims }: OrderRefund, at: number): Promise<boolean> {
+  const sql =
+    "UPDATE payment_refund SET state='asked', unknown_at=$3 WHERE id=$1 AND claims=$2 AND state IN ('held', 'asked') RETURNING id";
+  return (await database.query(sql, [id, claims, at])).length > 0;
 }
 
 const claim = 'UPDATE payment_refund SET next_look_at=$3, claims=claims+1 WHERE';
