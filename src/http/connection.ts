@@ -151,7 +151,8 @@ export class Connection implements ReplySink {
 
   #read(piece: Buffer): void {
     if (this.#call === undefined) return this.close();
-    if (this.#reader.begun) this.#looksLeft = this.#idleLooks;
+    // Until the head is there as a whole, time runs from the request: drop by drop it would never end.
+    if (this.#reader.headed) this.#looksLeft = this.#idleLooks;
     try {
       this.#went(this.#reader.push(piece));
     } catch (error) {

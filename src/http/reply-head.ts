@@ -27,7 +27,7 @@ export class ReplyHeaders {
     if (at < 0) return undefined;
     const next = this.#text.indexOf('\r\n', at + mark.length);
     const end = next < 0 ? this.#text.length : next;
-    return { value: this.#text.slice(at + mark.length, end).trim(), end };
+    return { value: trimmed(this.#text.slice(at + mark.length, end)), end };
   }
 
   /** By name in lower case; of several with one name the last. */
@@ -35,11 +35,22 @@ export class ReplyHeaders {
     const all: Record<string, string> = {};
     for (const line of this.#text.split('\r\n')) {
       const colon = line.indexOf(':');
-      if (colon > 0) all[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+      if (colon > 0) all[line.slice(0, colon).toLowerCase()] = trimmed(line.slice(colon + 1));
     }
     return all;
   }
 }
+
+/** Without spaces and tabs around it. What else Unicode takes for a space is part of a value to others, and a length with it is none. */
+function trimmed(value: string): string {
+  let from = 0;
+  let to = value.length;
+  while (isBlank(value.charCodeAt(from))) from += 1;
+  while (to > from && isBlank(value.charCodeAt(to - 1))) to -= 1;
+  return value.slice(from, to);
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
 
 /** A reply that breaks the rules of HTTP/1.1: what follows on its connection means nothing. */
 export class BadReply extends Error {
@@ -57,34 +68,40 @@ export interface ReplyHead {
   readonly keptMs: number | undefined;
 }
 
+/**
+ * A status line and whole headers, each on one line of its own: no folded line, no space before a colon, no control characters. Whoever reads those in another way than a proxy
+ * before it takes one reply for two (RFC 9112 §2.2, §5).
+ */
+const plainHead = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+
 /** Reads a head: status line and headers without the empty line that ends them. Throws BadReply. RFC 9112 §4, §6.3. */
 export function readHead(text: string): ReplyHead {
+  if (!plainHead.test(text)) throw new BadReply(`no head of a reply: ${JSON.stringify(text.slice(0, 60))}`);
+  const status = Number(text.slice(9, 12));
   const lineEnd = text.indexOf('\r\n');
-  const line = lineEnd < 0 ? text : text.slice(0, lineEnd);
-  const status = Number(line.slice(9, 12));
-  if (!line.startsWith('HTTP/1.') || line[8] !== ' ' || !(status >= 100 && status <= 999) || (line.length > 12 && line[12] !== ' '))
-    throw new BadReply(`no status line: ${JSON.stringify(line.slice(0, 60))}`);
   const headers = new ReplyHeaders(lineEnd < 0 ? '' : text.slice(lineEnd));
   const coding = headers.get('transfer-encoding');
   const body = bodyOf(status, headers, coding);
   const connection = headers.get('connection')?.toLowerCase();
-  // A length beside chunks is how a second reply is smuggled into the first.
-  const doubtful = coding !== undefined && headers.get('content-length') !== undefined;
-  const stays = line[7] === '1' ? connection !== 'close' : connection === 'keep-alive';
+  const is11 = text[7] === '1';
+  // A length beside chunks is how a second reply is smuggled into the first, and HTTP/1.0 knows no chunks.
+  const doubtful = coding !== undefined && (!is11 || headers.get('content-length') !== undefined);
+  const stays = connection === undefined ? is11 : connection === 'keep-alive';
   return { status, headers, body, keeps: stays && !doubtful && body !== 'connection', keptMs: keptOf(headers.get('keep-alive')) };
 }
 
 function bodyOf(status: number, headers: ReplyHeaders, coding: string | undefined): ReplyHead['body'] {
+  const [length, ...others] = headers.all('content-length');
+  if (length !== undefined && (others.length > 0 || !/^\d{1,15}$/.test(length)))
+    throw new BadReply(`content-length ${[length, ...others].join(', ')}`);
   if (status < 200 || status === 204 || status === 304) return 0;
   if (coding !== undefined) {
-    if (coding.toLowerCase() !== 'chunked') throw new BadReply(`transfer-encoding ${coding} was not asked for`);
+    const codings = headers.all('transfer-encoding');
+    if (codings.length > 1 || coding.toLowerCase() !== 'chunked')
+      throw new BadReply(`transfer-encoding ${codings.join(', ')} was not asked for`);
     return 'chunked';
   }
-  const [length, ...others] = headers.all('content-length');
-  if (length === undefined) return 'connection';
-  if (!/^\d{1,15}$/.test(length) || others.some((other) => other !== length))
-    throw new BadReply(`content-length ${[length, ...others].join(', ')}`);
-  return Number(length);
+  return length === undefined ? 'connection' : Number(length);
 }
 
 /** The vendor closes an unused connection after so long; a second earlier it is no longer believed to be open. */

@@ -97,16 +97,39 @@ describe('a reply', () => {
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\nab\n',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nfffffffffffff\r\n',
       'HTTP/1.1 101 Switching Protocols\r\n\r\n',
+      'HTTP/1.1 1e2 OK\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1, 1\r\n\r\na',
+      'HTTP/1.1 200 OK\r\ncontent-length:\xa01\r\n\r\na',
+      'HTTP/1.1 200 OK\r\ncontent-length : 1\r\n\r\na',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding : chunked\r\ncontent-length: 1\r\n\r\na',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding:\r\n chunked\r\ncontent-length: 1\r\n\r\na',
+      'HTTP/1.1 200 OK\r\nx: a\r\n transfer-encoding: chunked\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nx: a\ntransfer-encoding: chunked\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nx: a\rtransfer-encoding: chunked\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nno header\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntransfer-encoding: identity\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: identity, chunked\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1 1\r\na\r\n0\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;\ra\r\na\r\n0\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nHTTP/1.1 200 OK\r\n\r\n',
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${'x: y\r\n'.repeat(12_000)}`,
+      'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(33),
       `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(70_000)}`,
       `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;${'a'.repeat(5_000)}`,
     ];
     for (const text of bad) expect(() => read([bytes(text)]), text.slice(0, 80)).toThrow(BadReply);
   });
 
-  it('may carry a length beside its chunks, but nothing after it', () => {
+  it.each([
+    'HTTP/1.1 200 OK\r\ncontent-length: 3',
+    'HTTP/1.0 200 OK\r\nconnection: keep-alive',
+    'HTTP/1.1 200 OK\r\nconnection: te, close',
+  ])('of chunks may begin with %j, but nothing comes after it', (start) => {
     let keeps: boolean | undefined;
     const reader = new ReplyReader({ head: (head) => void (keeps = head.keeps), data: () => true });
-    reader.push(bytes('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 3\r\n\r\n0\r\n\r\n'));
+    reader.push(bytes(`${start}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`));
     expect([keeps, reader.over]).toEqual([false, true]);
   });
 });

@@ -12,6 +12,12 @@ const headEnd = Buffer.from('\r\n\r\n');
 const headBytesMax = 64 * 1024;
 /** A chunk's length in hexadecimal digits, and its extension. */
 const chunkLineBytesMax = 4 * 1024;
+/** Informational replies (1xx) before the one that was asked for. */
+const informationsMax = 32;
+
+const plainExtension = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** What frames a message says nothing after it (RFC 9110 §6.5.1). */
+const plainTrailer = /^(?!content-length:|transfer-encoding:)[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*$/i;
 
 /** Where in the reply the next byte stands. */
 type Place = 'head' | 'counted' | 'chunk line' | 'chunk' | 'chunk end' | 'trailer' | 'to the end' | 'over';
@@ -20,8 +26,9 @@ type Place = 'head' | 'counted' | 'chunk line' | 'chunk' | 'chunk end' | 'traile
 export class ReplyReader {
   readonly #sink: ReplySink;
   #place: Place = 'head';
-  /** Bytes of the body, or of the chunk, that are still to come. */
+  /** Bytes of the body or of the chunk that are still to come, or of the trailers that may. */
   #left = 0;
+  #informations = 0;
   #unread: Buffer | undefined;
   #paused = false;
   #stopped = false;
@@ -33,6 +40,11 @@ export class ReplyReader {
   /** The reply is there as a whole, and the sink has all of it. */
   get over(): boolean {
     return this.#place === 'over' && !this.#paused;
+  }
+
+  /** The reply's own head is there. */
+  get headed(): boolean {
+    return this.#place !== 'head';
   }
 
   /** Something of the reply is there, so that its end is missed when the connection ends. */
@@ -54,6 +66,7 @@ export class ReplyReader {
   reset(): void {
     this.#place = 'head';
     this.#left = 0;
+    this.#informations = 0;
     this.#unread = undefined;
     this.#paused = false;
   }
@@ -118,6 +131,8 @@ export class ReplyReader {
     const head = readHead(piece.toString('latin1', at, end));
     if (head.status < 200) {
       if (head.status === 101) throw new BadReply('a change of protocols that was not asked for');
+      this.#informations += 1;
+      if (this.#informations > informationsMax) throw new BadReply(`more than ${informationsMax} informational replies`);
       return end + headEnd.length;
     }
     if (head.body === 'chunked') this.#place = 'chunk line';
@@ -153,9 +168,11 @@ export class ReplyReader {
       length = length * 16 + digit;
     }
     // After the length: an extension, or the spaces that some servers write.
-    const after = piece[i];
-    if (i === at || i - at > 12 || (i < end - 2 && after !== semicolon && after !== space)) throw new BadReply('no length of a chunk');
-    this.#left = length;
+    const digits = i - at;
+    while (piece[i] === space) i += 1;
+    const plain = i === end - 2 || (piece[i] === semicolon && plainExtension.test(piece.toString('latin1', i, end - 2)));
+    if (digits === 0 || digits > 12 || !plain) throw new BadReply('no length of a chunk');
+    this.#left = length === 0 ? headBytesMax : length;
     this.#place = length === 0 ? 'trailer' : 'chunk';
     return end;
   }
@@ -169,7 +186,10 @@ export class ReplyReader {
 
   #trailer(piece: Buffer, at: number): number {
     const end = this.#lineEnd(piece, at);
+    this.#left -= end - at;
+    if (this.#left < 0) throw new BadReply(`trailers of more than ${headBytesMax} bytes`);
     if (end === at + 2) this.#place = 'over';
+    else if (end > at && !plainTrailer.test(piece.toString('latin1', at, end - 2))) throw new BadReply('no trailer after the last chunk');
     return end;
   }
 

@@ -11,7 +11,8 @@ export interface HeadOf {
 }
 
 const wrongInPath = /[^\x21-\xff]/;
-const wrongInName = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]/;
+/** In lower case alone, so that none of those below hides behind a capital. */
+const wrongInName = /[^!#$%&'*+\-.^_`|~0-9a-z]/;
 const wrongInValue = /[^\t\x20-\x7e\x80-\xff]/;
 /** What is the connection's own to say. */
 const ours = new Set(['connection', 'content-length', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect']);
