@@ -7,7 +7,7 @@ import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts
 import type { Quirks } from './openai-chat-quirks.ts';
 import { learn, Match, type Template } from './openai-chat-template.ts';
 import { usageText } from './chat-usage.ts';
-import { eventBytesMax, eventEnd, mayEnd } from './sse-frames.ts';
+import { type Ending, ends, endingAfter, endingOf, eventBytesMax, eventEnd } from './sse-frames.ts';
 import { settled } from './think-tags.ts';
 
 const templatesMax = 4;
@@ -30,6 +30,7 @@ export class ChatStream implements StreamTranslator {
   #carry = '';
   #pieces: Buffer[] = [];
   #waiting = 0;
+  #ending: Ending = 0;
   #closed = false;
 
   constructor(call: Call, quirks: Quirks) {
@@ -41,7 +42,8 @@ export class ChatStream implements StreamTranslator {
   push(piece: Buffer): string {
     if (this.#closed) return '';
     if (this.#waiting + piece.length > eventBytesMax) return this.#fail(`an event of more than ${eventBytesMax} bytes`);
-    if (this.#waiting > 0 && !mayEnd(piece)) {
+    if (this.#waiting > 0 && !ends(this.#ending, piece)) {
+      this.#ending = endingAfter(this.#ending, piece);
       this.#pieces.push(piece);
       this.#waiting += piece.length;
       return '';
@@ -64,6 +66,7 @@ export class ChatStream implements StreamTranslator {
     }
     this.#carry = at === 0 ? text : text.slice(at);
     this.#waiting = this.#carry.length;
+    if (this.#waiting > 0) this.#ending = endingOf(this.#carry);
     return out;
   }
 

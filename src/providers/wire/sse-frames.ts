@@ -22,10 +22,24 @@ export function eventEnd(text: string, at: number): number {
   return -1;
 }
 
-/** Whether an event that has begun can end with this piece. If not, it waits unjoined: a large event in many pieces costs one copy. */
-export function mayEnd(piece: Buffer): boolean {
-  const first = piece[0];
-  return first === 0x0a || first === 0x0d || piece.includes('\n\n') || piece.includes('\n\r\n');
+/** What the text before a piece ends with, as far as an empty line may be cut there: nothing of one, LF, or LF CR. */
+export type Ending = 0 | 1 | 2;
+
+/** Whether an event that has begun ends with this piece. If not, it waits unjoined: a large event costs one copy, in however many pieces it comes. */
+export function ends(before: Ending, piece: Buffer): boolean {
+  if (before > 0 && (piece[0] === 0x0a || (before === 1 && piece[0] === 0x0d && piece[1] === 0x0a))) return true;
+  return piece.includes('\n\n') || piece.includes('\n\r\n');
+}
+
+/** What the text ends with, once this piece is part of it. */
+export function endingAfter(before: Ending, piece: Buffer): Ending {
+  const last = piece[piece.length - 1];
+  if (last === 0x0a) return 1;
+  return last === 0x0d && (piece.length > 1 ? piece[piece.length - 2] === 0x0a : before === 1) ? 2 : 0;
+}
+
+export function endingOf(text: string): Ending {
+  return text.endsWith('\n') ? 1 : text.endsWith('\n\r') ? 2 : 0;
 }
 
 /** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html), cut anywhere. */
@@ -35,6 +49,7 @@ export class SseFrames implements Frames {
   #carry = '';
   #pieces: Buffer[] = [];
   #waiting = 0;
+  #ending: Ending = 0;
   #open = true;
 
   constructor(listener: EventListener) {
@@ -43,7 +58,8 @@ export class SseFrames implements Frames {
 
   push(piece: Buffer): string | undefined {
     if (this.#waiting + piece.length > eventBytesMax) return 'an event that is too long';
-    if (this.#waiting > 0 && !mayEnd(piece)) {
+    if (this.#waiting > 0 && !ends(this.#ending, piece)) {
+      this.#ending = endingAfter(this.#ending, piece);
       this.#pieces.push(piece);
       this.#waiting += piece.length;
       return undefined;
@@ -58,6 +74,7 @@ export class SseFrames implements Frames {
     }
     this.#carry = at === 0 ? text : text.slice(at);
     this.#waiting = this.#carry.length;
+    if (this.#waiting > 0) this.#ending = endingOf(this.#carry);
     return undefined;
   }
 
