@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { describe, inject, onTestFinished } from 'vitest';
 import { randomText } from '../src/base/id.ts';
 import type { Database, Migration } from '../src/storage/database.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { type OpenOptions, open } from '../src/storage/open.ts';
+import { copyPostgres, copySqlite, databaseAt, onServer } from './templates.ts';
 
 export interface FreshOptions extends OpenOptions {
   readonly migrations?: readonly Migration[];
@@ -22,9 +21,13 @@ export interface FreshDatabase {
 }
 
 type Name = 'sqlite' | 'postgres';
-type Suite = (name: Name, openFresh: (options?: FreshOptions) => Promise<Database>, fresh: () => Promise<FreshDatabase>) => void;
+type Suite = (
+  name: Name,
+  openFresh: (options?: FreshOptions) => Promise<Database>,
+  fresh: (migrations?: readonly Migration[]) => Promise<FreshDatabase>,
+) => void;
 
-/** Runs a suite on SQLite (a file) and on PostgreSQL. `openFresh` gives a new, empty, migrated database; `fresh` one that is not open yet. */
+/** Runs a suite on SQLite (a file) and on PostgreSQL. `openFresh` gives a new database as its migrations leave it; `fresh` one that is not open yet. */
 export function forEachDatabase(suite: Suite): void {
   onSqlite(suite);
   onPostgres(suite);
@@ -40,13 +43,9 @@ export function onPostgres(suite: Suite): void {
   run('postgres', suite, postgresUrl, inject('postgresUrl') === undefined);
 }
 
-function run(name: Name, suite: Suite, url: () => Promise<string>, missing = false): void {
-  const fresh = async (): Promise<FreshDatabase> => freshAt(await url());
-  const openFresh = async ({ migrations = [], ...options }: FreshOptions = {}): Promise<Database> => {
-    const database = await (await fresh()).open(options);
-    await migrate(database, migrations);
-    return database;
-  };
+function run(name: Name, suite: Suite, url: (migrations: readonly Migration[]) => Promise<string>, missing = false): void {
+  const fresh = async (migrations: readonly Migration[] = []): Promise<FreshDatabase> => freshAt(await url(migrations));
+  const openFresh = async ({ migrations, ...options }: FreshOptions = {}): Promise<Database> => (await fresh(migrations)).open(options);
   describe.skipIf(missing)(`on ${name}`, () => {
     suite(name, openFresh, fresh);
   });
@@ -65,30 +64,20 @@ function freshAt(url: string): FreshDatabase {
 }
 
 /** A file of the test's own, removed when it ends. */
-export async function sqliteUrl(): Promise<string> {
+export async function sqliteUrl(migrations: readonly Migration[] = []): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-sqlite-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return `sqlite:${join(folder, 'tollgate.db')}`;
+  const path = join(folder, 'tollgate.db');
+  if (migrations.length > 0) await copySqlite(path, migrations);
+  return `sqlite:${path}`;
 }
 
-async function postgresUrl(): Promise<string> {
+async function postgresUrl(migrations: readonly Migration[]): Promise<string> {
   const server = inject('postgresUrl');
   if (server === undefined) throw new Error('there is no PostgreSQL');
   const name = `test_${randomText(16).toLowerCase()}`;
-  await onServer(server, `CREATE DATABASE ${name}`);
-  onTestFinished(() => onServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
-}
-
-async function onServer(url: string, sql: string): Promise<void> {
-  const client = new pg.Client(url);
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
+  if (migrations.length > 0) await copyPostgres(server, name, migrations);
+  else await onServer(server, (client) => client.query(`CREATE DATABASE ${name}`));
+  onTestFinished(() => onServer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
+  return databaseAt(server, name);
 }

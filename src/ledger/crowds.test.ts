@@ -3,7 +3,6 @@ import { forEachDatabase, onPostgres } from '../../test/databases.ts';
 import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/ledger/counter-hall.ts';
 import { migrations, records } from '../../test/ledger/records.ts';
 import { systemClock } from '../base/clock.ts';
-import { migrate } from '../storage/migrate.ts';
 import { check } from './check.ts';
 import { balance, createAccount, credit } from './ledger.ts';
 import { ledgerProcedures } from './procedures.ts';
@@ -81,9 +80,8 @@ forEachDatabase((name, openFresh) => {
 
 onPostgres((_name, _openFresh, fresh) => {
   test('connections killed inside batches lose nothing and charge nothing twice', { timeout: 60_000 }, async () => {
-    const server = await fresh();
+    const server = await fresh(migrations);
     const db = await server.open({ procedures: ledgerProcedures });
-    await migrate(db, migrations);
     await createAccount(db, 'A');
     await credit(db, { id: 'w1', account: 'A', amount: yuan(1_000), from: 'wallet:test', code: 'topup', at: 1 });
     const tills = await Promise.all(

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import type { Clock } from '../base/clock.ts';
-import { migrate } from '../storage/migrate.ts';
 import { recallMigrations } from './migrations.ts';
 import { type KeptResponse, keptForMs, leaseMs, openResponseMemory } from './responses.ts';
 
@@ -28,9 +27,8 @@ function turn(id: string, previous?: string, status: KeptResponse['status'] = 'c
 
 forEachDatabase((_, openFresh, fresh) => {
   test('a response is found by its account at once, on every node', async () => {
-    const { open } = await fresh();
+    const { open } = await fresh(migrations);
     const [here, there] = [await open(), await open()];
-    await migrate(here, migrations);
     const clock = new TurnedClock();
     await openResponseMemory(here, clock).keep('ada', turn('a'));
     const other = openResponseMemory(there, clock);

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import type { Clock } from '../base/clock.ts';
-import { migrate } from '../storage/migrate.ts';
 import { openSealer } from '../storage/seal.ts';
 import { migrations } from '../migrations.ts';
 import { openSignatureMemory, signatureLimits } from './signatures.ts';
@@ -25,9 +24,8 @@ const signed = new Map([
 
 forEachDatabase((_, openFresh, fresh) => {
   test('what one node remembers another knows at once, for that account and that signer alone', async () => {
-    const { open } = await fresh();
+    const { open } = await fresh(migrations);
     const [here, there] = [await open(), await open()];
-    await migrate(here, migrations);
     const clock = new TurnedClock();
     await openSignatureMemory(here, clock, sealer).keep('ada', 'm1', signed);
     const other = openSignatureMemory(there, clock, sealer);
