@@ -30,6 +30,7 @@ export function paymentsOn(
   url: () => string,
 ): OpenPayments {
   const stop = new AbortController();
+  const bug = (error: unknown) => log.error('bug', error, {});
   const payments = new Payments({
     database,
     clock: systemClock,
@@ -38,8 +39,9 @@ export function paymentsOn(
     limits: { ...paymentLimits, ...(settings.expiryMs === undefined ? {} : { expiryMs: settings.expiryMs }) },
     publicUrl: () => publicUrl ?? url(),
     log: ({ event, ...fields }) => log.line(`payment ${event}`, fields),
+    bug,
   });
-  openNotices(server, payments, (error) => log.error('bug', error, {}));
+  openNotices(server, payments, bug);
   return {
     payments,
     start: () => payments.start(),

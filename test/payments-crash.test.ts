@@ -72,6 +72,9 @@ forEachDatabase((name, _openFresh, fresh) => {
       limits: { ...paymentLimits, askMsLeast: 200, waitingMax: 1_000 },
       publicUrl: () => gateway.url,
       log: () => {},
+      bug: (error) => {
+        throw error;
+      },
     });
     let running = true;
     onTestFinished(() => {

@@ -8,7 +8,7 @@ import type { Parts } from '../gateway/parts.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { collectBody, tellsLength } from '../http/body.ts';
 import { Reply } from '../http/reply.ts';
-import { DatabaseError } from '../storage/database.ts';
+import { isAway } from '../storage/database.ts';
 import { chatConvention, type Convention } from './convention.ts';
 import { cors, exposed, preflight } from './cors.ts';
 import { sendRefusal, statusOf } from './errors.ts';
@@ -305,9 +305,6 @@ class Door implements OpenDoor {
     sendRefusal(reply, why, convention.envelope, id);
   }
 }
-
-/** Whichever statement it was, the same request may succeed later. */
-const isAway = (error: unknown): boolean => error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
 
 const nothing = (): void => {};
 

@@ -19,8 +19,9 @@ async function settle(parts: PaymentParts, wallet: Wallet, order: Order, closing
   const { database, clock } = parts;
   const standing = await wallet.ask(order.id);
   if (standing.kind === 'fault') return standing;
-  if (standing.kind === 'paid') return void (await take(parts, wallet, standing.payment));
-  if (standing.kind === 'closed' || standing.kind === 'returned') {
+  if (standing.kind === 'paid' && (await take(parts, wallet, standing.payment)) !== 'differs') return undefined;
+  // Paid, but not as it was ordered: nobody can pay it as it should be any more.
+  if (standing.kind === 'paid' || standing.kind === 'closed' || standing.kind === 'returned') {
     await endOrder(database, order.id, 'closed', clock.now());
     return undefined;
   }

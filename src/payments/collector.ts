@@ -1,3 +1,4 @@
+import { isAway } from '../storage/database.ts';
 import { askOrder } from './ask-order.ts';
 import { askRefund } from './ask-refund.ts';
 import { claimOrders } from './orders.ts';
@@ -13,14 +14,16 @@ export class Collector {
   readonly #parts: PaymentParts;
   readonly #busy = new Map<WalletId, number>();
   readonly #running = new Set<Promise<void>>();
-  readonly #also: () => Promise<void>;
+  readonly #compare: () => Promise<void>;
+  #comparing = false;
+  #comparedAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
   #cancel: () => void = () => {};
 
-  /** `also`: what else is to be done at each look. */
-  constructor(parts: PaymentParts, also: () => Promise<void>) {
+  /** `compare`: the bills that are due. */
+  constructor(parts: PaymentParts, compare: () => Promise<void>) {
     this.#parts = parts;
-    this.#also = also;
+    this.#compare = compare;
   }
 
   start(): void {
@@ -33,14 +36,10 @@ export class Collector {
     });
   }
 
-  /** Claims what is due and asks for it. A database that is away is asked again at the next look. */
+  /** Claims what is due and asks for it. */
   async look(): Promise<void> {
-    try {
-      await Promise.all([...this.#parts.wallets.values()].map((wallet) => this.#lookAt(wallet)));
-      await this.#also();
-    } catch {
-      // Nothing was claimed, or what was claimed is due again when its lease has run out.
-    }
+    this.#lookAtBills();
+    await Promise.all([...this.#parts.wallets.values()].map((wallet) => this.#lookAt(wallet))).catch(this.#failed);
   }
 
   /** Resolves when nothing is under way any more. */
@@ -74,9 +73,26 @@ export class Collector {
     const ended = (): void => {
       this.#busy.set(id, (this.#busy.get(id) ?? 1) - 1);
     };
-    // What could not be written is due again when its lease has run out.
-    this.#keep(asking.then(ended, ended));
+    this.#keep(asking.catch(this.#failed).then(ended));
   }
+
+  /** A bill is a large file, and takes its time: nobody who waits for his money waits for it. */
+  #lookAtBills(): void {
+    const { clock, limits } = this.#parts;
+    const now = clock.now();
+    if (this.#comparing || now - this.#comparedAt < limits.billLookEveryMs) return;
+    this.#comparing = true;
+    this.#comparedAt = now;
+    const ended = (): void => {
+      this.#comparing = false;
+    };
+    this.#keep(this.#compare().catch(this.#failed).then(ended));
+  }
+
+  /** While the database is away nothing is claimed, and what was claimed is due again when its lease has run out. */
+  readonly #failed = (error: unknown): void => {
+    if (!isAway(error)) this.#parts.bug(error);
+  };
 
   #keep(work: Promise<void>): void {
     const kept = work.finally(() => this.#running.delete(kept));

@@ -135,6 +135,21 @@ forEachDatabase((name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
+  test('an order for which its wallet has another amount is over, and the money waits for the operator', async () => {
+    const paying = await startPaying(fresh);
+    const { counter } = paying.sim.wallets;
+    const order = await paying.order('wechat_pay');
+    Object.assign(counter.byCode(order.id) ?? {}, { fen: 99 });
+    counter.silent = true;
+    paying.sim.wallets.pay(order.id);
+    paying.later(5_000);
+    await paying.payments.look();
+    expect(await paying.rows('SELECT state FROM payment_order')).toEqual([{ state: 'closed' }]);
+    expect(await paying.rows('SELECT order_id, why FROM payment_unmatched')).toEqual([{ order_id: order.id, why: 'another amount' }]);
+    expect(await paying.balance()).toBe('0.00');
+    await paying.expectBooks();
+  });
+
   test.each(walletIds)('%s: a notification that is faster than the answer to our own order is credited', async (wallet) => {
     const paying = await startPaying(fresh);
     const { counter } = paying.sim.wallets;

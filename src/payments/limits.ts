@@ -25,6 +25,8 @@ export interface PaymentLimits {
   readonly quietMs: number;
   /** How long a refund waits for money that others have and do not use. */
   readonly moneyWaitMs: number;
+  /** How often is looked whether a bill is to be compared. */
+  readonly billLookEveryMs: number;
   /** When the bill of the day before is asked for, milliseconds after midnight in China: wallets make it until 10 o'clock. */
   readonly billAtMs: number;
 }
@@ -43,6 +45,7 @@ export const paymentLimits: PaymentLimits = {
   leaseMs: 60_000,
   quietMs: 300_000,
   moneyWaitMs: 3_000,
+  billLookEveryMs: 60_000,
   billAtMs: 37_800_000,
 };
 

@@ -22,4 +22,6 @@ export interface PaymentParts {
   /** How wallets and browsers reach us, without `/` at its end. */
   readonly publicUrl: () => string;
   readonly log: (line: PaymentLine) => void;
+  /** What must not happen. */
+  readonly bug: (error: unknown) => void;
 }

@@ -71,6 +71,19 @@ forEachDatabase((_name, _openFresh, fresh) => {
     },
   );
 
+  test('a bill that does not come keeps nobody from his money', async () => {
+    const paying = await startPaying(fresh);
+    atNoon(paying);
+    await paid(paying, 'wechat_pay', 1n);
+    paying.later(dayMs);
+    const lost = await paid(paying, 'wechat_pay', 2n, false);
+    paying.later(5_000);
+    paying.sim.wallets.counter.trouble = { kind: 'hang', call: 'bill' };
+    void paying.payments.look();
+    const state = async () => (await paying.rows(`SELECT state FROM payment_order WHERE id='${lost}'`))[0];
+    await expect.poll(state, { timeout: 5_000, interval: 20 }).toEqual({ state: 'credited' });
+  });
+
   test.each(walletIds)('%s: a bill that cannot be had is asked for again; a day without trade has none', async (wallet) => {
     const paying = await startPaying(fresh);
     const day = atNoon(paying);

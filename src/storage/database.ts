@@ -38,6 +38,9 @@ export class DatabaseError extends Error {
   }
 }
 
+/** Whether the same may work in a moment: the database is away or overloaded. Everything else that a statement throws is a bug. */
+export const isAway = (error: unknown): boolean => error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
+
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   /** For everything that is not on a hot path. Integer columns are bigint in its rows too. */

@@ -17,8 +17,7 @@ import { Payments } from '../../src/payments/payments.ts';
 import { openWallets } from '../../src/payments/settings.ts';
 import type { PayMethod, WalletId } from '../../src/payments/wallet.ts';
 import { proofs } from '../../src/proofs.ts';
-import type { Database, Row } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import type { Database, Migration, Row } from '../../src/storage/database.ts';
 import type { FreshDatabase } from '../databases.ts';
 import { TurnedClock } from './task-node.ts';
 
@@ -51,11 +50,13 @@ export interface Paying extends PayingNode {
 
 let keys = 0;
 
-export async function startPaying(fresh: () => Promise<FreshDatabase>, limits: Partial<PaymentLimits> = {}): Promise<Paying> {
-  const { open } = await fresh();
+export async function startPaying(
+  fresh: (migrations: readonly Migration[]) => Promise<FreshDatabase>,
+  limits: Partial<PaymentLimits> = {},
+): Promise<Paying> {
+  const { open } = await fresh(migrations);
   const openOne = () => open({ procedures: ledgerProcedures });
   const database = await openOne();
-  await migrate(database, migrations);
   const sim = await startSim();
   onTestFinished(() => sim.close());
   const clock = new TurnedClock();
@@ -103,6 +104,9 @@ export async function startPaying(fresh: () => Promise<FreshDatabase>, limits: P
 async function openNode(database: Database, sim: Sim, clock: TurnedClock, limits: Partial<PaymentLimits>): Promise<PayingNode> {
   const lines: PaymentLine[] = [];
   const stop = new AbortController();
+  const bug = (error: unknown) => {
+    throw error;
+  };
   let url = '';
   const payments = new Payments({
     database,
@@ -112,11 +116,10 @@ async function openNode(database: Database, sim: Sim, clock: TurnedClock, limits
     limits: { ...paymentLimits, moneyWaitMs: 300, ...limits },
     publicUrl: () => url,
     log: (line) => void lines.push(line),
+    bug,
   });
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
-  openNotices(server, payments, (error) => {
-    throw error;
-  });
+  openNotices(server, payments, bug);
   url = await server.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     stop.abort();
