@@ -4,9 +4,9 @@ import type { Clock } from '../base/clock.ts';
 import { readTask } from '../gateway/tasks/task.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { Gate } from '../media/gate.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
+import { type Database, isAway, type Row, type Script } from '../storage/database.ts';
 import { endOfTime } from '../usage/cover.ts';
-import { paging, type UsagePlace } from '../usage/page.ts';
+import { paging } from '../usage/page.ts';
 import { balanceView } from './balance-view.ts';
 import { chargeRows, keyNamesOf } from './charge-row.ts';
 import type { EventStream } from './console-reply.ts';
@@ -93,8 +93,9 @@ async function follow(rooms: EventRooms, visit: ConsoleVisit, { stream, looks, e
     try {
       if (!(await looks.pass(signal, look))) stream.end();
       told = undefined;
-    } catch {
-      // The database is away: what happened meanwhile is told when it is back.
+    } catch (error) {
+      // What happens while the database is away is told when it is back.
+      if (!signal.aborted && !isAway(error)) throw error;
     }
     await pause(everyMs(), signal);
   }
@@ -232,8 +233,8 @@ class UserWatch {
   }
 }
 
+/** Oldest first. Of more than can be told the latest: a list that moves shows those. */
 function* chargesSince(account: string, since: number): Script<readonly ChargeRow[]> {
-  const after: UsagePlace = { chargedAt: since, id: '' };
-  const { rows } = yield* paging({ account, from: since, to: endOfTime, order: 'oldest', limit: chargesMax, after });
-  return yield* chargeRows(account, rows);
+  const { rows } = yield* paging({ account, from: since, to: endOfTime, limit: chargesMax });
+  return yield* chargeRows(account, rows.toReversed());
 }

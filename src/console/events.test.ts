@@ -80,6 +80,20 @@ forEachDatabase((_name, openFresh) => {
     expect(theirs.heard.map(({ event }) => event)).toEqual(['balance']);
   });
 
+  test('of very many charges the latest are told at once', async () => {
+    const { database, url, newUser } = await startUserConsole(await openFresh({ migrations }), systemClock, { lookEveryMs: 20 });
+    const owner = await newUser();
+    const keyId = await key(owner);
+    const now = Date.now();
+    await topUp(database, owner.userId, 5_000_000_000n, now - 20_000);
+    for (let i = 0; i < 120; i++)
+      await charge(database, { account: owner.userId, keyId, id: `req_${i}`, at: now - 15_000 + i, lines: [['input', 1, 1n, 1n]] });
+    const { heard } = await listen(url, owner, String(now - 16_000));
+    await expect.poll(() => heard.filter(({ event }) => event === 'charge').length).toBe(100);
+    const told = heard.flatMap(({ event, data }) => (event === 'charge' ? [data.id] : []));
+    expect([told[0], told.at(-1)]).toEqual(['req_20', 'req_119']);
+  });
+
   test('orders and announcements are told', async () => {
     const order = { id: 'ord_1', state: 'credited', refunded: '0.000000000' } as never;
     let orders: { changedAt: number; order: never }[] = [];
