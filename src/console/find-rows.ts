@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import { listOrders } from '../payments/orders.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import type { Found, List } from './contract.ts';
 import { type ConsoleRow, row } from './row.ts';
@@ -12,7 +13,7 @@ export interface FindRooms {
 const ofEachKind = 5;
 const asked = z.object({ q: z.string().trim().max(100, 'too_long') });
 
-/** What the palette finds: names of keys and models, and whole ids of what the user has; operators find users, too. */
+/** What the palette finds: names of keys and models, and whole ids of what the user has, orders by their wallet's number as well; operators find users and everybody's orders, too. */
 export function findRows({ database, catalog }: FindRooms): readonly ConsoleRow[] {
   return [
     row({
@@ -23,8 +24,12 @@ export function findRows({ database, catalog }: FindRooms): readonly ConsoleRow[
       async handle({ user, input: { q } }): Promise<List<Found>> {
         if (q === '') return { items: [] };
         const own = await database.snapshot(() => owned(user.id, q));
-        const users = user.role === 'operator' ? await database.query(...people(q)) : [];
-        return { items: [...own, ...models(catalog(), q), ...users.map(userFound)] };
+        const operator = user.role === 'operator';
+        const orders = await listOrders(database, { account: operator ? undefined : user.id, search: q, limit: ofEachKind });
+        const users = operator ? await database.query(...people(q)) : [];
+        return {
+          items: [...own, ...orders.map(({ id }) => orderFound(id, operator)), ...models(catalog(), q), ...users.map(userFound)],
+        };
       },
     }),
   ];
@@ -59,6 +64,10 @@ function models(snapshot: Snapshot, q: string): readonly Found[] {
   const sold = all.filter(({ id }) => [...snapshot.groups.keys()].some((group) => snapshot.offer(group, id) !== undefined));
   return sold.slice(0, ofEachKind).map(({ id, ownedBy }) => ({ kind: 'model', id, title: id, detail: ownedBy, path: `/models/${id}` }));
 }
+
+const orderFound = (id: string, operator: boolean): Found => {
+  return { kind: 'order', id, title: id, detail: null, path: operator ? `/operator/orders?order=${id}` : `/top-up/${id}` };
+};
 
 const people = (q: string): [string, string[]] => [
   `SELECT id, name FROM users WHERE LOWER(name) LIKE $1 ESCAPE '!' OR id=$2 ORDER BY id DESC LIMIT ${ofEachKind}`,

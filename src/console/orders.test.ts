@@ -7,20 +7,22 @@ import { systemClock } from '../base/clock.ts';
 import { buildSnapshot } from '../catalog/build-snapshot.ts';
 import { load, record } from '../catalog/recording.ts';
 import { serves } from '../main.ts';
+import type { Migration } from '../storage/database.ts';
 import { openSealer } from '../storage/seal.ts';
 import type { FreshDatabase } from '../../test/databases.ts';
 import { Cursors } from './cursor.ts';
+import { findRows } from './find-rows.ts';
 import { operatorOrderRows } from './operator-orders.ts';
 import { changedOrders, orderRows } from './orders.ts';
 
-async function start(fresh: () => Promise<FreshDatabase>) {
+async function start(fresh: (migrations: readonly Migration[]) => Promise<FreshDatabase>) {
   const paying = await startPaying(fresh);
   const { database, payments, clock } = paying;
   const sealer = openSealer(Buffer.alloc(32, 7));
   await record(database, await configurationFrom(''), sealer, systemClock);
   const snapshot = buildSnapshot(await load(database, sealer), serves);
   const rooms = { database, clock, payments, catalog: () => snapshot, cursors: new Cursors(sealer.key('cursors')) };
-  const url = await startConsole(database, [...orderRows(rooms), ...operatorOrderRows(rooms)], { clock });
+  const url = await startConsole(database, [...orderRows(rooms), ...operatorOrderRows(rooms), ...findRows(rooms)], { clock });
   const user = await newBrowser(url, database, 'user');
   const post = (path: string, body: object, key = 'form-000001', browser = user) =>
     browser.ask(path, { method: 'POST', body, headers: { 'idempotency-key': key } });
@@ -55,6 +57,18 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await fields({ amount: '1.00', wallet: 'cash' })).toEqual({ wallet: 'unknown' });
     expect(await fields({ amount: '1.00', wallet: 'wechat_pay', page: 'web' })).toEqual({ page: 'not_offered' });
     expect((await post('orders', { amount: '1.00', wallet: 'alipay' }, 'short')).json.error.code).toBe('idempotency_key_missing');
+  });
+
+  test("an order is found by its number and its wallet's: by its owner and by operators", async () => {
+    const { url, database, user, post, sim } = await start(fresh);
+    const { id, qr } = (await post('orders', { amount: '1.00', wallet: 'wechat_pay' })).json.order;
+    const { number = '' } = sim.wallets.pay(qr);
+    const [stranger, operator] = [await newBrowser(url, database, 'user'), await newBrowser(url, database, 'operator')];
+    const find = async (q: string, browser = user) => (await browser.ask(`find?q=${q}`)).json.items;
+    await expect.poll(() => find(number)).toMatchObject([{ kind: 'order', id, path: `/top-up/${id}` }]);
+    expect(await find(id)).toMatchObject([{ path: `/top-up/${id}` }]);
+    expect(await find(id, stranger)).toEqual([]);
+    expect(await find(number, operator)).toMatchObject([{ id, path: `/operator/orders?order=${id}` }]);
   });
 
   test("orders are their owner's, and the operator's who pays back with a reason", async () => {
