@@ -94,6 +94,7 @@ function* sumDay(account: string, at: number): Script<void> {
 
 /** A key's figures are the sum of its hours. */
 function* sumKeys(account: string): Script<void> {
+  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
   yield { sql: 'DELETE FROM spend_key WHERE account=$1', params: [account] };
   yield {
     sql: 'INSERT INTO spend_key (account, key_id, requests, cost) SELECT account, key_id, SUM(requests), SUM(cost) FROM usage_hour WHERE account=$1 GROUP BY account, key_id',
