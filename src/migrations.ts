@@ -6,6 +6,7 @@ import { catalogMigrations } from './catalog/migrations.ts';
 import { reportsMigrations } from './gateway/reports/migrations.ts';
 import { tasksMigrations } from './gateway/tasks/migrations.ts';
 import { checksMigrations } from './ledger/checks.ts';
+import { importsMigrations } from './imports/remembered.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
 import { recallMigrations } from './recall/migrations.ts';
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   ...tasksMigrations,
   ...paymentsMigrations,
   ...reportsMigrations,
+  ...importsMigrations,
 ];

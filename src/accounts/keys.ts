@@ -48,7 +48,7 @@ export interface NewLimits {
   readonly monthlyLimit?: Nano | undefined;
 }
 
-const secretPattern = /^sk-[A-Za-z0-9]{48}$/;
+const secretPattern = /^sk-[A-Za-z0-9_-]{16,125}$/;
 export const keyColumns =
   'id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at, version';
 

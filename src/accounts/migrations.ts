@@ -91,4 +91,9 @@ export const accountsMigrations: readonly Migration[] = [
       'CREATE INDEX sign_in_attempts_expiring ON sign_in_attempts (expires_at)',
     ],
   },
+  {
+    id: '0031-accounts-email',
+    // Where users are told what they asked to be told. Nobody signs in with it, and two may share one.
+    statements: ['ALTER TABLE users ADD COLUMN email TEXT'],
+  },
 ];

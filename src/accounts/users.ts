@@ -23,6 +23,8 @@ export interface User {
   readonly language: Language | undefined;
   /** Below it the user is told that the balance is low; undefined: never. */
   readonly lowBalance: Nano | undefined;
+  /** Where that is told; undefined: nowhere but in the console. */
+  readonly email: string | undefined;
   /** Whether single letters are shortcuts in the console. */
   readonly shortcuts: boolean;
   /** Counts changes, so that nobody overwrites one that he has not seen. */
@@ -36,6 +38,7 @@ export interface UserChange {
   readonly zone?: string;
   readonly language?: Language | null;
   readonly lowBalance?: Nano | null;
+  readonly email?: string | null;
   readonly shortcuts?: boolean;
 }
 
@@ -46,11 +49,11 @@ export interface NewUser {
   readonly at: number;
 }
 
-const columns = 'id, name, role, frozen, zone, language, low_balance, shortcuts, version, created_at';
+const columns = 'id, name, role, frozen, zone, language, low_balance, email, shortcuts, version, created_at';
 
 /** Of a row with the columns of `users`. */
 export function userOf(row: Row): User {
-  const { language, low_balance: lowBalance } = row;
+  const { language, low_balance: lowBalance, email } = row;
   return {
     id: String(row['id']),
     name: String(row['name']),
@@ -59,6 +62,7 @@ export function userOf(row: Row): User {
     zone: String(row['zone']),
     language: language === 'zh' || language === 'en' ? language : undefined,
     lowBalance: typeof lowBalance === 'bigint' ? lowBalance : undefined,
+    email: typeof email === 'string' ? email : undefined,
     shortcuts: row['shortcuts'] === 1n,
     version: Number(row['version']),
     createdAt: Number(row['created_at']),
@@ -89,12 +93,13 @@ export async function listUsers(
 
 /** Undefined: there is no such user, or it has changed since `version`. */
 export function* changeUser(userId: string, version: number, change: UserChange): Script<User | undefined> {
-  const { name, zone, language, lowBalance, shortcuts } = change;
+  const { name, zone, language, lowBalance, email, shortcuts } = change;
   const given: readonly (readonly [column: string, value: SqlValue | undefined])[] = [
     ['name', name],
     ['zone', zone],
     ['language', language],
     ['low_balance', lowBalance],
+    ['email', email],
     ['shortcuts', shortcuts === undefined ? undefined : Number(shortcuts)],
   ];
   const set = given.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));

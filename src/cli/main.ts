@@ -116,6 +116,13 @@ command(prices, 'import <file>', 'take over a list of prices')
   .option('--dry-run', 'only show what would change')
   .action(async (file: string, options) => (await import('./catalogue.ts')).importPrices(file, options, process.env));
 
+const imports = program.command('import').description('move in from another gateway: a report of what would change, until --apply says so');
+command(imports, 'new-api <source>', 'from a new-api or one-api database: a SQLite file, or the address of a PostgreSQL database')
+  .option('--as <name>', 'what that installation is called: each is taken in once', 'new-api')
+  .option('--rate <yuan>', "yuan for a dollar; by default that installation's own USDExchangeRate, else TOLLGATE_USD_RATE")
+  .option('--apply', 'write it')
+  .action(async (source: string, options) => (await import('./import-new-api.ts')).importNewApi(source, options, process.env));
+
 try {
   await program.parseAsync();
 } catch (error) {

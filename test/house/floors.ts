@@ -20,6 +20,7 @@ const floors: Readonly<Record<string, number>> = {
   signin: 4,
   api: 5,
   console: 5,
+  imports: 5,
   cli: 6,
 };
 

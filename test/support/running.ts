@@ -53,7 +53,7 @@ channels:
   - { name: b, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up-key, groups: [other], models: [hidden] }
 ${extra}`;
 
-const masterKey = randomBytes(32);
+export const masterKey = randomBytes(32);
 
 export async function configurationFrom(text: string): Promise<NonNullable<GatewayOptions['configuration']>> {
   const read = await readConfiguration(text, { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() });

@@ -1,0 +1,151 @@
+import { systemClock } from '../base/clock.ts';
+import { formatYuan } from '../base/money.ts';
+import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
+import { dateOf, usdRate, usdRateVariable } from '../catalog/configuration.ts';
+import { decimalText } from '../catalog/decimal.ts';
+import type { Foreign } from '../imports/foreign.ts';
+import { fraction, whole } from '../imports/fraction.ts';
+import { readNewApi } from '../imports/new-api.ts';
+import type { Count, ImportReport } from '../imports/report.ts';
+import { openSource, SourceError } from '../imports/source.ts';
+import { changed, takeIn } from '../imports/take-in.ts';
+import { vendors } from '../providers/index.ts';
+import { loadMasterKey } from '../storage/master-key.ts';
+import { openSealer } from '../storage/seal.ts';
+import { type Env, makeInstallation, withDatabase } from './installation.ts';
+import { Failure, print, several } from './output.ts';
+
+interface Options {
+  readonly data?: string;
+  readonly json?: true;
+  readonly as: string;
+  readonly rate?: string;
+  readonly apply?: true;
+}
+
+/** Units for a dollar where that installation has not changed it (new-api common/constants.go, 2026-11). */
+const usualPerDollar = 500_000n;
+const ratePlaces = 6;
+
+export async function importNewApi(place: string, options: Options, env: Env): Promise<void> {
+  if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(options.as))
+    throw new Failure(`--as is a name of small letters, digits and -, not '${options.as}'`);
+  const foreign = await readForeign(place);
+  const { ratePpm, from } = rateOf(options.rate, foreign, env);
+  const perDollar = fraction(foreign.options.get('QuotaPerUnit') ?? usualPerDollar);
+  if (perDollar === undefined || perDollar.over === 0n) throw new Failure('its QuotaPerUnit is no number');
+  const { dataFolder } = makeInstallation(options.data, env);
+  const at = systemClock.now();
+  const wish = {
+    origin: options.as,
+    worth: { perDollar, rate: { over: ratePpm, under: whole(1_000_000n).over } },
+    apply: options.apply === true,
+    sealer: openSealer(await loadMasterKey(dataFolder, env)),
+    vendors: [...vendors.values()],
+    bundled: await loadBundled({ usdRatePpm: ratePpm, today: dateOf(at) }),
+    at,
+  };
+  const report = await withDatabase(options, env, (database) => takeIn(database, foreign, wish), true);
+  const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
+  print(options.json === true, valueOf(foreign, report, wish.apply, rate), linesOf(foreign, report, options, rate));
+}
+
+async function readForeign(place: string): Promise<Foreign> {
+  try {
+    const source = await openSource(place);
+    try {
+      return await readNewApi(source);
+    } finally {
+      await source.close();
+    }
+  } catch (error) {
+    if (error instanceof SourceError) throw new Failure(error.message);
+    throw error;
+  }
+}
+
+interface Rate {
+  readonly yuan: string;
+  readonly from: string;
+}
+
+function rateOf(written: string | undefined, { options }: Foreign, env: Env): { readonly ratePpm: bigint; readonly from: string } {
+  const candidates: readonly (readonly [string, string | undefined])[] = [
+    ['--rate', written],
+    ['USDExchangeRate of that installation', options.get('USDExchangeRate')],
+    [usdRateVariable, env[usdRateVariable]],
+  ];
+  const [from, text] = candidates.find(([, value]) => value !== undefined && value !== '') ?? [];
+  if (from === undefined || text === undefined) return { ratePpm: defaultUsdRatePpm, from: 'the usual one' };
+  const ratePpm = usdRate(text);
+  if (typeof ratePpm === 'string') throw new Failure(`${from} ${ratePpm}`);
+  return { ratePpm, from };
+}
+
+const parts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
+
+function valueOf(foreign: Foreign, report: ImportReport, applied: boolean, rate: Rate): object {
+  const { sums } = report;
+  return {
+    applied: applied && changed(report),
+    source: foreign.kind,
+    rate: rate.yuan,
+    rate_from: rate.from,
+    ...Object.fromEntries(parts.map((part) => [part, report[part]])),
+    sums: {
+      units: Number(sums.units),
+      worth: formatYuan(sums.worth),
+      transferred: formatYuan(sums.transferred),
+      agree: sums.worth === sums.transferred,
+      owed_units: Number(sums.owedUnits),
+      deleted_units: Number(sums.deletedUnits),
+      reward_units: Number(sums.rewardUnits),
+    },
+    multipliers: report.multipliers,
+    prices: report.prices,
+    left_out: report.leftOut,
+    notes: report.notes,
+    beside: foreign.beside,
+    without_sign_in: report.withoutSignIn,
+  };
+}
+
+function linesOf(foreign: Foreign, report: ImportReport, { apply, as }: Options, rate: Rate): string[] {
+  const { sums } = report;
+  const counted = (name: string, { taken, before, left }: Count): string =>
+    `  ${name.padEnd(8)} ${taken} ${apply ? 'taken' : 'to take'}${before > 0 ? `, ${before} here before` : ''}${left > 0 ? `, ${left} left out` : ''}`;
+  return [
+    `${foreign.kind}, as '${as}', at ${rate.yuan} yuan for a dollar (${rate.from}):`,
+    ...parts.map((part) => counted(part, report[part])),
+    `balances: ${sums.units} units are worth ${formatYuan(sums.worth)} yuan, ${formatYuan(sums.transferred)} ${apply ? 'are' : 'would be'} in opening transfers${sums.worth === sums.transferred ? '' : ' (see the notes)'}`,
+    ...(sums.owedUnits > 0n ? [`  ${sums.owedUnits} units are owed there: nobody can owe here, and those users begin with nothing`] : []),
+    ...(sums.rewardUnits > 0n
+      ? [`  ${sums.rewardUnits} units of rewards were never moved to a balance: credit them with 'user credit'`]
+      : []),
+    ...(report.withoutSignIn > 0
+      ? [`${several(report.withoutSignIn, 'user')} cannot sign in here yet: 'link --user ID' makes an address that does`]
+      : []),
+    ...section(
+      'groups',
+      report.multipliers.map(({ group, multiplier }) => `${group}: × ${multiplier}`),
+    ),
+    ...section(
+      'prices, yuan for a million tokens or for one',
+      report.prices.map(({ model, price }) => `${model}: ${priceWords(price)}`),
+    ),
+    ...section('left out', [...report.leftOut.map(({ what, why }) => `${what}: ${why}`), ...foreign.beside]),
+    ...section(
+      'notes',
+      report.notes.map(({ what, note }) => `${what}: ${note}`),
+    ),
+    apply ? (changed(report) ? 'written' : 'nothing was new: nothing was written') : 'nothing was written: say --apply',
+  ];
+}
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+
+const priceWords = (price: Readonly<Record<string, string>>): string =>
+  Object.entries(price)
+    .map(([member, yuan]) => `${member} ${yuan}`)
+    .join(', ');

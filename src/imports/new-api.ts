@@ -1,0 +1,168 @@
+import types from './data/channel-types.json' with { type: 'json' };
+import type { Row } from '../storage/database.ts';
+import type { Foreign, ForeignChannel, ForeignKey, ForeignUser } from './foreign.ts';
+import { type Source, SourceError } from './source.ts';
+
+/** Reads a new-api or one-api database whole. Throws a `SourceError` when it is none. */
+export async function readNewApi(source: Source): Promise<Foreign> {
+  const [users, tokens, channels, options] = await Promise.all([
+    source.rows('users', 'id'),
+    source.rows('tokens', 'id'),
+    source.rows('channels', 'id'),
+    source.rows('options', 'key'),
+  ]);
+  if (users === undefined || tokens === undefined || channels === undefined || options === undefined)
+    throw new SourceError('this is no database of new-api or one-api: it lacks the tables users, tokens, channels or options');
+  // Each of these columns came with new-api; an empty table has none to look at.
+  const markers: readonly (readonly [readonly Row[], string])[] = [
+    [users, 'aff_quota'],
+    [tokens, 'model_limits_enabled'],
+    [channels, 'setting'],
+  ];
+  const descended = markers.some(([rows, column]) => rows[0] !== undefined && column in rows[0]);
+  const kind = descended ? 'new-api' : 'one-api';
+  return {
+    kind,
+    users: users.map((row) => userOf(row, kind)),
+    keys: tokens.map(keyOf),
+    channels: channels.map(channelOf),
+    options: new Map(options.map((row) => [text(row, 'key'), text(row, 'value')])),
+    beside: await besides(source),
+  };
+}
+
+/** Roles: 1 user, 10 administrator, 100 root; 0 is a guest, who has no account (common/constants.go). */
+function userOf(row: Row, kind: Foreign['kind']): ForeignUser {
+  const github = text(row, 'github_id');
+  return {
+    id: text(row, 'id'),
+    name: text(row, 'username'),
+    email: text(row, 'email').trim() || undefined,
+    operator: number(row, 'role') >= 10n,
+    enabled: number(row, 'status') === 1n,
+    deleted: isDeleted(row),
+    // one-api keeps the login name there, which may be given to another person, as new-api did at first; a login may be all digits.
+    github: kind === 'new-api' && /^[1-9]\d{0,18}$/.test(github) ? github : undefined,
+    group: text(row, 'group') || 'default',
+    quota: number(row, 'quota'),
+    rewards: number(row, 'aff_quota'),
+    createdAt: time(row, 'created_at'),
+  };
+}
+
+/** States: 1 enabled, 2 disabled, 3 expired, 4 exhausted. What has expired or has nothing left says so by itself here. */
+function keyOf(row: Row): ForeignKey {
+  const secret = text(row, 'key').trim();
+  const limited = number(row, 'model_limits_enabled') === 1n;
+  const remaining = number(row, 'remain_quota');
+  return {
+    id: text(row, 'id'),
+    userId: text(row, 'user_id'),
+    secret: secret.startsWith('sk-') ? secret : `sk-${secret}`,
+    name: text(row, 'name'),
+    enabled: number(row, 'status') !== 2n,
+    deleted: isDeleted(row),
+    expiresAt: time(row, 'expired_time'),
+    createdAt: time(row, 'created_time'),
+    lastUsedAt: time(row, 'accessed_time'),
+    remaining: number(row, 'unlimited_quota') === 1n ? undefined : remaining < 0n ? 0n : remaining,
+    group: text(row, 'group'),
+    // one-api has one column for them: `models`.
+    models: listed(limited ? text(row, 'model_limits') : text(row, 'models'), /,/),
+    addresses: listed(text(row, 'allow_ips') || text(row, 'subnet'), /[\n,\s]/),
+  };
+}
+
+/** States: 1 enabled, 2 disabled by hand, 3 disabled by a fault. */
+function channelOf(row: Row): ForeignChannel {
+  const enabled = number(row, 'status') === 1n;
+  const info = object(text(row, 'channel_info'));
+  const states = object(JSON.stringify(info['multi_key_status_list'] ?? {}));
+  const several = info['is_multi_key'] === true;
+  const secrets = secretsIn(text(row, 'key'), several);
+  return {
+    id: text(row, 'id'),
+    name: text(row, 'name').trim(),
+    type: text(row, 'type'),
+    baseUrl: text(row, 'base_url').trim().replace(/\/+$/, '') || undefined,
+    secrets: secrets.map((secret, index) => ({ secret, enabled: enabled && (!several || (states[String(index)] ?? 1) === 1) })),
+    models: listed(text(row, 'models'), /,/),
+    mapping: new Map(Object.entries(object(text(row, 'model_mapping'))).map(([from, to]) => [from, String(to)])),
+    groups: listed(text(row, 'group') || 'default', /,/),
+    priority: number(row, 'priority'),
+    weight: number(row, 'weight'),
+    enabled,
+    unknown: types.untaken.filter((name) => !isEmpty(text(row, name))),
+  };
+}
+
+/** Several keys stand in lines of their own, or in a JSON list (of credentials files). A key of one line is one key, whatever is in it. */
+function secretsIn(key: string, several: boolean): readonly string[] {
+  const trimmed = key.trim();
+  if (trimmed === '') return [];
+  if (trimmed.startsWith('[')) {
+    const list = parsed(trimmed);
+    if (Array.isArray(list)) return list.map((one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  }
+  if (trimmed.startsWith('{')) return [trimmed];
+  const lines = listed(trimmed, /\n/);
+  return several || lines.length > 1 ? lines : [trimmed];
+}
+
+/** Money and work that stand elsewhere in it. */
+async function besides(source: Source): Promise<readonly string[]> {
+  const said: string[] = [];
+  const codes = ((await source.rows('redemptions', 'id')) ?? []).filter((row) => number(row, 'status') === 1n && !isDeleted(row));
+  const worth = codes.reduce((sum, row) => sum + number(row, 'quota'), 0n);
+  if (codes.length > 0)
+    said.push(`${codes.length} redemption codes that nobody has used, worth ${worth} units: credit whoever brings one with 'user credit'`);
+  const subscriptions = ((await source.rows('user_subscriptions', 'id')) ?? []).filter((row) => text(row, 'status') === 'active');
+  if (subscriptions.length > 0)
+    said.push(`${subscriptions.length} subscriptions that run: there are none here; credit what is left of them`);
+  const tasks = ((await source.rows('tasks', 'id')) ?? []).filter((row) => !['SUCCESS', 'FAILURE'].includes(text(row, 'status')));
+  if (tasks.length > 0) said.push(`${tasks.length} tasks that have not ended: let them end there first`);
+  return said;
+}
+
+const isEmpty = (value: string): boolean => ['', '{}', '[]', 'null'].includes(value.trim());
+const isDeleted = (row: Row): boolean => text(row, 'deleted_at') !== '';
+
+const text = (row: Row, column: string): string => String(row[column] ?? '');
+
+/** Units were fractions nowhere; what is not a whole number is none. */
+function number(row: Row, column: string): bigint {
+  const value = row[column] ?? 0n;
+  if (typeof value === 'bigint') return value;
+  const written = String(value);
+  if (written === 'true' || written === 'false') return written === 'true' ? 1n : 0n;
+  return /^-?\d+$/.test(written) ? BigInt(written) : BigInt(Math.trunc(Number(written) || 0));
+}
+
+/** Seconds → ms; 0 and -1 are no time. */
+function time(row: Row, column: string): number | undefined {
+  const seconds = number(row, column);
+  return seconds > 0n ? Number(seconds) * 1_000 : undefined;
+}
+
+const listed = (written: string, between: RegExp): readonly string[] => [
+  ...new Set(
+    written
+      .split(between)
+      .map((one) => one.trim())
+      .filter(Boolean),
+  ),
+];
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON of an object; anything else is an empty one. */
+export function object(json: string): Readonly<Record<string, unknown>> {
+  const value = parsed(json);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
+}

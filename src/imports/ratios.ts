@@ -1,0 +1,141 @@
+import type { BundledModel } from '../catalog/bundled.ts';
+import { decimalText } from '../catalog/decimal.ts';
+import type { ModelKind } from '../catalog/snapshot.ts';
+import type { Foreign, Worth } from './foreign.ts';
+import { divided, type Fraction, fraction, roundedUp, times, whole } from './fraction.ts';
+import { object } from './new-api.ts';
+
+/**
+ * Prices there are ratios (QuantumNous/new-api setting/ratio_setting/{model_ratio,cache_ratio}.go and relay/helper/price.go, read 2026-11):
+ *
+ *     units for a token = ModelRatio × GroupRatio, an output token × CompletionRatio, one read from the cache × CacheRatio,
+ *                         one written to it × CreateCacheRatio (for an hour × 1.6), a token of a picture × ImageRatio,
+ *                         one of sound × AudioRatio, one of spoken output × AudioRatio × AudioCompletionRatio
+ *     dollars           = units ÷ QuotaPerUnit; with 500,000 a ratio of 1 is 2 dollars for a million tokens
+ *
+ * or ModelPrice, dollars for a call. Here they are yuan for a million tokens, or for a call, rounded up once to what a price can say.
+ */
+export interface Ratios {
+  /** A price as in the configuration file, or why there is none. */
+  priceOf(model: string, kind: ModelKind, known: BundledModel | undefined): RatioPrice | string;
+  /** Multipliers of groups, by name. */
+  readonly groups: ReadonlyMap<string, Fraction>;
+}
+
+export interface RatioPrice {
+  readonly price: Readonly<Record<string, string>>;
+  /** What was decided for want of an entry; one sentence each. */
+  readonly notes: readonly string[];
+}
+
+type Table = ReadonlyMap<string, Fraction>;
+
+const tokenKinds: readonly ModelKind[] = ['chat', 'completion', 'embedding', 'rerank', 'moderation'];
+const million = whole(1_000_000n);
+const one = whole(1n);
+/** What is written into a cache for five minutes where no ratio says otherwise, and how much more an hour is. */
+const usualCacheWrite: Fraction = { over: 5n, under: 4n };
+const hourOverMinutes: Fraction = { over: 8n, under: 5n };
+const tokenPlaces = 9;
+const callPlaces = 15;
+
+export function readRatios({ options }: Foreign, worth: Worth): Ratios {
+  const table = (name: string): Table | undefined => {
+    const json = options.get(name);
+    return json === undefined ? undefined : tableOf(json);
+  };
+  const tables: Tables = {
+    model: table('ModelRatio'),
+    call: table('ModelPrice'),
+    completion: table('CompletionRatio'),
+    cache: table('CacheRatio'),
+    cacheWrite: table('CreateCacheRatio'),
+    image: table('ImageRatio'),
+    audio: table('AudioRatio'),
+    audioOutput: table('AudioCompletionRatio'),
+    modes: object(options.get('billing_setting.billing_mode') ?? ''),
+  };
+  return {
+    groups: table('GroupRatio') ?? new Map([['default', one]]),
+    priceOf(model, kind, known) {
+      if (tables.modes[model] === 'tiered_expr') return 'its price is an expression there: write its tiers down';
+      const call = tables.call?.get(model);
+      if (call !== undefined) return perCall(call, kind, worth);
+      const ratio = tables.model?.get(model);
+      if (ratio === undefined) return 'no ratio is saved for it';
+      if (!tokenKinds.includes(kind)) return `its ratio counts tokens, and a ${kind} model is sold otherwise`;
+      return perToken(model, ratio, tables, known, worth);
+    },
+  };
+}
+
+interface Tables {
+  readonly model: Table | undefined;
+  readonly call: Table | undefined;
+  readonly completion: Table | undefined;
+  readonly cache: Table | undefined;
+  readonly cacheWrite: Table | undefined;
+  readonly image: Table | undefined;
+  readonly audio: Table | undefined;
+  readonly audioOutput: Table | undefined;
+  readonly modes: Readonly<Record<string, unknown>>;
+}
+
+function tableOf(json: string): Table {
+  return new Map(
+    Object.entries(object(json)).flatMap(([name, written]) => {
+      const value = fraction(written);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** A call is one picture where pictures are made. */
+function perCall(dollars: Fraction, kind: ModelKind, { rate }: Worth): RatioPrice | string {
+  if (kind === 'video') return 'its price is for a call or a second, as the channel has it: write it down for a second';
+  const yuan = decimalText(roundedUp(times(dollars, rate), callPlaces), callPlaces);
+  return kind === 'image'
+    ? { price: { image: yuan }, notes: ['every picture costs the same, whatever its size'] }
+    : { price: { request: yuan }, notes: [] };
+}
+
+function perToken(model: string, ratio: Fraction, tables: Tables, known: BundledModel | undefined, worth: Worth): RatioPrice {
+  const notes: string[] = [];
+  const input = divided(times(ratio, million, worth.rate), worth.perDollar);
+  const completion = completionOf(model, tables, known, notes);
+  const cached = tables.cache === undefined ? bundledShare(known, 'cached_input') : tables.cache.get(model);
+  const written = tables.cacheWrite?.get(model) ?? (known?.facts.price.rates.cache_write_5m === undefined ? undefined : usualCacheWrite);
+  const sound = tables.audio?.get(model);
+  const factors: Readonly<Record<string, Fraction | undefined>> = {
+    input: one,
+    cached_input: cached,
+    cache_write_5m: written,
+    cache_write_1h: written && times(written, hourOverMinutes),
+    output: completion,
+    audio_input: sound,
+    audio_output: sound && times(sound, tables.audioOutput?.get(model) ?? one),
+    image_input: tables.image?.get(model),
+  };
+  const price = Object.entries(factors).flatMap(([member, factor]) =>
+    factor === undefined ? [] : [[member, decimalText(roundedUp(times(input, factor), tokenPlaces), tokenPlaces)]],
+  );
+  return { price: Object.fromEntries(price), notes };
+}
+
+/** That program has most of them in its code, where they follow the vendors' own prices, as the bundled list does. */
+function completionOf(model: string, { completion }: Tables, known: BundledModel | undefined, notes: string[]): Fraction {
+  const saved = completion?.get(model);
+  if (saved !== undefined) return saved;
+  const share = bundledShare(known, 'output');
+  notes.push(
+    share === undefined
+      ? 'output costs as much as input: no ratio is saved for it'
+      : 'output over input as the vendor has it: no ratio is saved for it',
+  );
+  return share ?? one;
+}
+
+function bundledShare(known: BundledModel | undefined, member: 'output' | 'cached_input'): Fraction | undefined {
+  const { input, [member]: other } = known?.facts.price.rates ?? {};
+  return input === undefined || other === undefined || input === 0n ? undefined : { over: other, under: input };
+}

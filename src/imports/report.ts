@@ -1,0 +1,64 @@
+import type { Nano } from '../base/money.ts';
+
+/** Things of one kind: how many came now, were there from an earlier import, and stayed behind. */
+export interface Count {
+  taken: number;
+  before: number;
+  left: number;
+}
+
+/** What an import did or would do. */
+export interface ImportReport {
+  readonly users: Count;
+  readonly keys: Count;
+  readonly groups: Count;
+  readonly models: Count;
+  readonly channels: Count;
+  /** What stayed behind, and why. */
+  readonly leftOut: { readonly what: string; readonly why: string }[];
+  /** What is good to know of what came. */
+  readonly notes: { readonly what: string; readonly note: string }[];
+  readonly prices: { readonly model: string; readonly price: Readonly<Record<string, string>> }[];
+  readonly multipliers: { readonly group: string; readonly multiplier: string }[];
+  readonly sums: Sums;
+  /** Users who came without a way to sign in that is known here. */
+  withoutSignIn: number;
+}
+
+/** Units as that program counts them; yuan as the ledger has them now. */
+export interface Sums {
+  /** Of users who are not deleted and owe nothing. */
+  units: bigint;
+  /** What that is worth, each user's rounded up to the nano. */
+  worth: Nano;
+  /** Opening transfers of this import and the ones before it. */
+  transferred: Nano;
+  /** Owed there: an account here cannot. */
+  owedUnits: bigint;
+  deletedUnits: bigint;
+  rewardUnits: bigint;
+}
+
+export type Kind = 'users' | 'keys' | 'groups' | 'models' | 'channels';
+
+export function newReport(): ImportReport {
+  const count = (): Count => ({ taken: 0, before: 0, left: 0 });
+  return {
+    users: count(),
+    keys: count(),
+    groups: count(),
+    models: count(),
+    channels: count(),
+    leftOut: [],
+    notes: [],
+    prices: [],
+    multipliers: [],
+    withoutSignIn: 0,
+    sums: { units: 0n, worth: 0n, transferred: 0n, owedUnits: 0n, deletedUnits: 0n, rewardUnits: 0n },
+  };
+}
+
+export function leaveOut(report: ImportReport, kind: Kind, what: string, why: string): void {
+  report[kind].left++;
+  report.leftOut.push({ what, why });
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Database, DatabaseError, type Row } from '../storage/database.ts';
+import { open } from '../storage/open.ts';
+
+/** Another program's database, which is read and never written. */
+export interface Source {
+  /** All rows of a table, in the order of `by`; undefined when there is no such table. */
+  rows(table: string, by: string): Promise<readonly Row[] | undefined>;
+  close(): Promise<void>;
+}
+
+/** Not to be read: why, for whoever named it. */
+export class SourceError extends Error {}
+
+/** A SQLite file, or the address of a PostgreSQL database. Throws a `SourceError`. */
+export async function openSource(place: string): Promise<Source> {
+  if (/^postgres(?:ql)?:\/\//.test(place))
+    return openOr(place, () => open(place), 'public', 'information_schema.tables WHERE table_schema=current_schema() AND table_name=$1');
+  if (/^mysql:|@tcp\(|@unix\(/.test(place))
+    throw new SourceError(
+      'MySQL is not read. Let that program move to SQLite or PostgreSQL first, or copy its tables users, tokens, channels and options into a SQLite file (the tool mysql2sqlite does), and name that',
+    );
+  const path = resolve(place.replace(/^sqlite:(?:\/\/)?/, ''));
+  if (!existsSync(path)) throw new SourceError(`there is no file ${path}`);
+  return openOr(place, () => attached(path), 'source', "source.sqlite_master WHERE type='table' AND name=$1");
+}
+
+/** The file stays as it is, and whoever uses it may go on: it is opened for reading alone, beside an empty database in memory. */
+async function attached(path: string): Promise<Database> {
+  const database = await open('sqlite::memory:');
+  await database.query('ATTACH DATABASE $1 AS source', [`${pathToFileURL(path).href}?mode=ro`]);
+  return database;
+}
+
+async function openOr(place: string, opening: () => Promise<Database>, schema: string, tables: string): Promise<Source> {
+  try {
+    const database = await opening();
+    await database.query(`SELECT 1 FROM ${tables}`, ['users']);
+    return {
+      async rows(table, by) {
+        if ((await database.query(`SELECT 1 FROM ${tables}`, [table])).length === 0) return undefined;
+        const from = schema === 'source' ? `source.${table}` : table;
+        return database.query(`SELECT * FROM ${from} ORDER BY ${by}`);
+      },
+      close: () => database.close(),
+    };
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    throw new SourceError(`${place.replace(/\/\/[^@/]*@/, '//…@')} cannot be read: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,89 @@
+import { byCommand, writeAudit } from '../accounts/audit.ts';
+import { assert } from '../base/assert.ts';
+import { formatYuan } from '../base/money.ts';
+import type { Bundled } from '../catalog/bundled.ts';
+import type { VendorFacts } from '../catalog/configuration.ts';
+import { lockVersion } from '../catalog/topic.ts';
+import type { Database, Script } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
+import type { Foreign, Worth } from './foreign.ts';
+import { readRatios } from './ratios.ts';
+import { importedBefore } from './remembered.ts';
+import { type ImportReport, newReport } from './report.ts';
+import { takeChannels, takeGroups, takeModels } from './take-catalogue.ts';
+import { takeKeys, takeUsers } from './take-people.ts';
+
+export interface ImportWish {
+  /** What this installation is called, so that it is taken in once. */
+  readonly origin: string;
+  readonly worth: Worth;
+  /** False: everything is done, looked at, and undone. */
+  readonly apply: boolean;
+  readonly sealer: Sealer;
+  readonly vendors: readonly VendorFacts[];
+  /** Its prices converted at the same rate. */
+  readonly bundled: Bundled;
+  /** Wall clock, ms. */
+  readonly at: number;
+}
+
+/** Ends a transaction of which nothing is to stay. */
+class Undone extends Error {}
+
+/**
+ * Takes in what another gateway's database says: all of it in one transaction, or nothing. What was taken before is left alone, so that a second
+ * run brings what is new and changes nothing else.
+ */
+export async function takeIn(database: Database, foreign: Foreign, wish: ImportWish): Promise<ImportReport> {
+  let report: ImportReport | undefined;
+  try {
+    await database.transact(function* () {
+      report = yield* taking(foreign, wish);
+      if (!wish.apply) throw new Undone();
+    });
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error;
+  }
+  assert(report !== undefined, 'an import ends with its report');
+  return report;
+}
+
+function* taking(foreign: Foreign, { origin, worth, sealer, vendors, bundled, at }: ImportWish): Script<ImportReport> {
+  // The catalogue's lock first: whoever imports at the same time waits, and finds everything there.
+  yield* lockVersion();
+  const report = newReport();
+  const imported = yield* importedBefore(origin, at);
+  const by = { source: 'import', reason: `imported from ${origin}`, at } as const;
+  const desk = { sealer, vendors, bundled, by, imported, report, ratios: readRatios(foreign, worth) };
+  yield* takeGroups(foreign, desk);
+  yield* takeChannels(foreign, yield* takeModels(foreign, desk), desk);
+  const people = { origin, imported, report, worth, at };
+  const users = yield* takeUsers(foreign, people);
+  const names = yield { sql: 'SELECT name FROM model_groups', params: [] };
+  yield* takeKeys(foreign, users, new Set(names.map(({ name }) => String(name))), people);
+  yield* prove(origin, report);
+  if (changed(report)) yield* writeAudit(at, { ...byCommand, action: 'import.apply', target: `import:${origin}`, after: summary(report) });
+  return report;
+}
+
+const parts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
+
+export const changed = (report: ImportReport): boolean => parts.some((part) => report[part].taken > 0);
+
+function summary(report: ImportReport): Readonly<Record<string, unknown>> {
+  return { ...Object.fromEntries(parts.map((part) => [part, report[part].taken])), transferred: formatYuan(report.sums.transferred) };
+}
+
+/** On a first import every unit that was to come is a transfer now, and every transfer somebody's balance. */
+function* prove(origin: string, { users, sums }: ImportReport): Script<void> {
+  if (users.before > 0 || users.left > 0) return;
+  const [row] = yield {
+    sql: `SELECT CAST(COALESCE(SUM(a.credits-a.debits), 0) AS BIGINT) AS balance FROM transfer t JOIN account a ON a.id=t.credit
+      WHERE t.debit='grants' AND t.code='opening' AND t.ref=$1`,
+    params: [origin],
+  };
+  assert(
+    sums.worth === sums.transferred && row?.['balance'] === sums.worth,
+    `balances add up: ${sums.worth} there, ${sums.transferred} here`,
+  );
+}

@@ -1,0 +1,154 @@
+import { bringKey } from '../accounts/brought-keys.ts';
+import { linkIdentity } from '../accounts/identities.ts';
+import { setUserState } from '../accounts/users.ts';
+import type { Nano } from '../base/money.ts';
+import { formatYuan } from '../base/money.ts';
+import { credit } from '../ledger/scripts/account.ts';
+import { enrol } from '../signin/enrol.ts';
+import type { Script } from '../storage/database.ts';
+import type { Foreign, ForeignKey, ForeignUser, Worth } from './foreign.ts';
+import { divided, roundedUp, times, whole } from './fraction.ts';
+import type { Imported } from './remembered.ts';
+import { type ImportReport, leaveOut } from './report.ts';
+
+export interface People {
+  /** The name of the installation: opening transfers are made once for each. */
+  readonly origin: string;
+  readonly imported: Imported;
+  readonly report: ImportReport;
+  readonly worth: Worth;
+  /** Wall clock, ms. */
+  readonly at: number;
+}
+
+const yuanPlaces = 9;
+const signsInWith = 'github';
+
+/** A name in one line of at most so many letters as a list shows. */
+const oneLine = (name: string): string =>
+  name
+    .replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 100);
+
+/** Units → nano-yuan, rounded up: nobody loses by moving. */
+export const worthOf = (units: bigint, { perDollar, rate }: Worth): Nano =>
+  roundedUp(divided(times(whole(units), rate), perDollar), yuanPlaces);
+
+/** Users with their balances. Gives our id for each of theirs. */
+export function* takeUsers({ users }: Foreign, people: People): Script<ReadonlyMap<string, ForeignUser & { readonly ours: string }>> {
+  const { imported, report } = people;
+  const opened = yield* openings(people.origin);
+  const ours = new Map<string, ForeignUser & { readonly ours: string }>();
+  for (const user of users) {
+    const what = `user ${user.id} (${user.name})`;
+    addUp(user, people);
+    if (user.deleted) {
+      leaveOut(report, 'users', what, 'deleted there');
+      continue;
+    }
+    const before = imported.before('user', user.id);
+    if (before !== undefined && before.was !== user.name) {
+      leaveOut(report, 'users', what, `was ${before.was} when it was imported: another installation is imported with another --as`);
+      continue;
+    }
+    if (before === undefined) {
+      ours.set(user.id, { ...user, ours: yield* takeUser(user, what, people) });
+      continue;
+    }
+    report.users.before++;
+    ours.set(user.id, { ...user, ours: before.ours });
+    const then = opened.get(openingId(people.origin, user.id)) ?? 0n;
+    const now = user.quota > 0n ? worthOf(user.quota, people.worth) : 0n;
+    if (then !== now)
+      report.notes.push({
+        what,
+        note: `came with ${formatYuan(then)} yuan, and has ${formatYuan(now)} there now: a balance is taken once`,
+      });
+  }
+  report.sums.transferred = [...(yield* openings(people.origin)).values()].reduce((sum, amount) => sum + amount, 0n);
+  return ours;
+}
+
+const openingId = (origin: string, theirs: string): string => `opening_${origin}_${theirs}`;
+
+/** Opening transfers made under this name, by their ids. */
+function* openings(origin: string): Script<ReadonlyMap<string, Nano>> {
+  const begins = openingId(origin, '');
+  const rows = yield {
+    sql: "SELECT id, amount FROM transfer WHERE debit='grants' AND code='opening' AND ref=$1",
+    params: [origin],
+  };
+  return new Map(rows.filter(({ id }) => String(id).startsWith(begins)).map(({ id, amount }) => [String(id), BigInt(amount ?? 0)]));
+}
+
+function addUp({ deleted, quota, rewards }: ForeignUser, { report: { sums }, worth }: People): void {
+  sums.rewardUnits += rewards;
+  if (deleted) sums.deletedUnits += quota;
+  else if (quota < 0n) sums.owedUnits -= quota;
+  else {
+    sums.units += quota;
+    sums.worth += worthOf(quota, worth);
+  }
+}
+
+function* takeUser(user: ForeignUser, what: string, { origin, imported, report, worth, at }: People): Script<string> {
+  const { id } = yield* enrol(oneLine(user.name) || `user ${user.id}`, user.operator ? 'operator' : 'user', user.createdAt ?? at);
+  if (!user.enabled) yield* setUserState(id, 'suspended');
+  if (user.github !== undefined) {
+    const linked = yield* linkIdentity(id, { provider: signsInWith, subject: user.github, name: user.name }, at);
+    if (linked !== 'linked') report.notes.push({ what, note: 'signs in here as somebody else already: not linked' });
+  } else report.withoutSignIn++;
+  if (user.email !== undefined) yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [id, user.email] };
+  if (user.quota > 0n) {
+    const amount = worthOf(user.quota, worth);
+    const done = yield* credit({ id: openingId(origin, user.id), account: id, from: 'grants', amount, code: 'opening', ref: origin, at });
+    if (done !== 'created') throw new Error(`the opening transfer of ${what} is there, and its user is not`);
+  } else if (user.quota < 0n) report.notes.push({ what, note: `owes ${-user.quota} units there, and begins with nothing here` });
+  report.users.taken++;
+  yield* imported.remember('user', user.id, id, user.name);
+  return id;
+}
+
+/** Keys that go on working: of each the hash is kept, never the key. */
+export function* takeKeys(
+  { keys }: Foreign,
+  users: ReadonlyMap<string, ForeignUser & { readonly ours: string }>,
+  groups: ReadonlySet<string>,
+  people: People,
+): Script<void> {
+  const { report, worth, at } = people;
+  for (const key of keys) {
+    const what = `key ${key.id} (${key.name})`;
+    const user = users.get(key.userId);
+    if (key.deleted || user === undefined) {
+      leaveOut(report, 'keys', what, key.deleted ? 'deleted there' : 'its user is not here');
+      continue;
+    }
+    const group = groupOf(key, user);
+    if (!groups.has(group)) {
+      leaveOut(report, 'keys', what, `there is no group ${group}`);
+      continue;
+    }
+    const done = yield* bringKey({
+      userId: user.ours,
+      name: oneLine(key.name),
+      group,
+      secret: key.secret,
+      enabled: key.enabled,
+      limit: key.remaining === undefined ? undefined : worthOf(key.remaining, worth),
+      expiresAt: key.expiresAt,
+      at: key.createdAt ?? at,
+      lastUsedAt: key.lastUsedAt,
+    });
+    if (done === 'there') report.keys.before++;
+    else if (done === 'others') leaveOut(report, 'keys', what, "it is somebody else's here");
+    else if (done === 'shapeless') leaveOut(report, 'keys', what, 'a key has 16 to 125 letters, digits, - and _ after its sk-');
+    else {
+      report.keys.taken++;
+      if (key.group === 'auto') report.notes.push({ what, note: `chose its group by itself there; here it is of ${group}` });
+    }
+  }
+}
+
+const groupOf = (key: ForeignKey, user: ForeignUser): string => (key.group === '' || key.group === 'auto' ? user.group : key.group);
