@@ -144,6 +144,12 @@ export async function listKeys(database: Database, { userId, after = '', limit }
   return rows.map(keyOf);
 }
 
+/** Whoever's it is. Undefined when there is no such key, or it is deleted. */
+export function* keyById(id: string): Script<Key | undefined> {
+  const [row] = yield { sql: `SELECT ${keyColumns} FROM api_keys WHERE id = $1 AND status <> 'deleted'`, params: [id] };
+  return row && keyOf(row);
+}
+
 /** Effective in every process within a second. Undefined when there is no such key, or it is deleted, which is for ever. */
 export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undefined> {
   const [change] = yield bump(keysTopic);

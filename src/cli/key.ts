@@ -1,8 +1,11 @@
-import { createKey, type Key, listKeys, type NewLimits, setKeyLimits, setKeyStatus } from '../accounts/keys.ts';
+import { byCommand, writeAudit } from '../accounts/audit.ts';
+import { createKey, type Key, keyById, listKeys, type NewKey, type NewLimits, setKeyLimits, setKeyStatus } from '../accounts/keys.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { groupNames } from '../catalog/recording.ts';
+import { keyFacts } from '../console/key-view.ts';
 import { changeLimit } from '../ledger/ledger.ts';
+import type { Script } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { Failure, print, table } from './output.ts';
 
@@ -55,22 +58,30 @@ export async function create(options: NewKeyOptions, env: Env): Promise<void> {
           : `there is no group '${options.group}'; there are: ${groups.join(', ')}`,
       );
     }
-    const made = await database.transact(() =>
-      createKey({
-        userId: options.user,
-        name: options.name,
-        group: options.group,
-        limit,
-        dailyLimit,
-        monthlyLimit,
-        expiresAt,
-        at: systemClock.now(),
-      }),
-    );
+    const at = systemClock.now();
+    const { user: userId, name, group } = options;
+    const made = await database.transact(() => making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at }));
     if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
     print(options.json === true, value, [`${made.secret}`, `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`]);
   });
+}
+
+function* making(wish: NewKey): ReturnType<typeof createKey> {
+  const made = yield* createKey(wish);
+  const told = made && { target: made.key.id, account: made.key.userId, after: { name: made.key.name, group: made.key.group } };
+  if (told !== undefined) yield* writeAudit(wish.at, { ...byCommand, ...told, action: 'key.create' });
+  return made;
+}
+
+/** A change and its line in the trail. */
+function* changing(id: string, change: () => Script<Key | undefined>): Script<Key | undefined> {
+  const before = yield* keyById(id);
+  const after = yield* change();
+  if (before === undefined || after === undefined) return undefined;
+  const told = { target: id, account: after.userId, before: keyFacts(before), after: keyFacts(after) };
+  yield* writeAudit(systemClock.now(), { ...byCommand, ...told, action: 'key.update' });
+  return after;
 }
 
 function shownYuan(amount: Nano | undefined): string {
@@ -124,7 +135,7 @@ export async function list(options: Options, env: Env): Promise<void> {
 
 export async function disable(id: string, options: Options, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
-    const key = await database.transact(() => setKeyStatus(id, 'disabled'));
+    const key = await database.transact(() => changing(id, () => setKeyStatus(id, 'disabled')));
     if (key === undefined) throw new Failure(`there is no key ${id}; 'key list' shows all`);
     print(options.json === true, shown(key), [`${id} is disabled`]);
   });
@@ -135,7 +146,7 @@ export async function limit(id: string, options: LimitOptions, env: Env): Promis
   const changed = Object.entries({ total: limits.limit, day: limits.dailyLimit, month: limits.monthlyLimit });
   if (changed.every(([, amount]) => amount === undefined)) throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
   await withDatabase(options, env, async (database) => {
-    const key = await database.transact(() => setKeyLimits(id, limits));
+    const key = await database.transact(() => changing(id, () => setKeyLimits(id, limits)));
     if (key === undefined)
       throw new Failure(
         `there is no key ${id} that was made with such a limit; 'key list' shows all. A key without one is replaced by a new key`,

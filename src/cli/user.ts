@@ -1,10 +1,12 @@
 import { byCommand, writeAudit } from '../accounts/audit.ts';
+import { plainName } from '../accounts/name.ts';
 import { findUser, listUsers, type Role, type User } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
 import { enrol } from '../signin/enrol.ts';
+import type { Script } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { Failure, print, table } from './output.ts';
 
@@ -21,16 +23,23 @@ function shown(user: User, balanceNow: Nano): { id: string; name: string; role: 
 }
 
 export async function create(options: Options & { readonly name: string; readonly role: Role }, env: Env): Promise<void> {
-  if (options.name.trim() === '') throw new Failure('--name is empty');
+  const name = options.name.trim();
+  if (name === '' || name !== plainName(name)) throw new Failure('--name is one line of at most 100 characters');
   await withDatabase(
     options,
     env,
     async (database) => {
-      const user = await database.transact(() => enrol(options.name, options.role, systemClock.now()));
+      const user = await database.transact(() => making(name, options.role, systemClock.now()));
       print(options.json === true, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
     },
     true,
   );
+}
+
+function* making(name: string, role: Role, at: number): Script<User> {
+  const user = yield* enrol(name, role, at);
+  yield* writeAudit(at, { ...byCommand, action: 'user.create', target: `user:${user.id}`, account: user.id, after: { name, role } });
+  return user;
 }
 
 export async function credit(

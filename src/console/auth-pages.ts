@@ -6,6 +6,7 @@ import { cookieIn, setCookie } from '../http/cookies.ts';
 import { nextPath } from '../signin/next-path.ts';
 import { sessionCookie, sessionSecretIn } from '../signin/session-cookie.ts';
 import type { Outcome, Signin, SigninFailure, Visitor } from '../signin/signin.ts';
+import { strangerAt } from '../signin/site.ts';
 import { requestId } from '../base/id.ts';
 import type { ConsoleRooms } from './door.ts';
 import { linkPage, linkPolicy } from './link-page.ts';
@@ -49,7 +50,7 @@ class AuthDesk {
     // `same-origin`: with less, browsers would hide from us where a form comes from.
     reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin', 'x-content-type-options': 'nosniff' });
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
-    const pass = limiter.enter(`sign-in ${ip}`, { rpm: perMinute, tpm: undefined, concurrency: undefined }, 0);
+    const pass = limiter.enter(`sign-in ${strangerAt(ip)}`, { rpm: perMinute, tpm: undefined, concurrency: undefined }, 0);
     if ('over' in pass) {
       const seconds = Math.max(1, Math.ceil(pass.retryAfterMs / 1_000));
       await reply

@@ -7,7 +7,7 @@ import { Refusal, refusals } from '../base/refusal.ts';
 import { Reply } from '../http/reply.ts';
 import type { Limiter } from '../limits/contract.ts';
 import { csrfOf, isCsrf, sessionSecretIn } from '../signin/session-cookie.ts';
-import type { Site } from '../signin/site.ts';
+import { type Site, strangerAt } from '../signin/site.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
 import { ConsoleReply } from './console-reply.ts';
 import { envelope, fail, Problem, type Refused, refusedBy } from './problem.ts';
@@ -131,7 +131,7 @@ class ConsoleDoor implements OpenConsole {
     }
     if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf)) fail('csrf');
     const rpm = row.perMinute ?? perMinuteUsual;
-    const who = `console ${caller?.user.id ?? ip} ${row.perMinute === undefined ? '' : `${row.method} ${row.path}`}`;
+    const who = `console ${caller?.user.id ?? strangerAt(ip)} ${row.perMinute === undefined ? '' : `${row.method} ${row.path}`}`;
     const pass = limiter.enter(who, { rpm, tpm: undefined, concurrency: undefined }, 0);
     if ('over' in pass) fail('rate_limited', { retryAfterMs: pass.retryAfterMs });
     pass.finish(0);

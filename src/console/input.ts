@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isPlain, nameCharactersMax } from '../accounts/name.ts';
 import { parseYuan } from '../base/money.ts';
 import { isDay } from '../base/zone.ts';
 
@@ -21,12 +22,7 @@ export const time = z.string().transform((text, context) => {
 export const day = z.string().refine(isDay, 'not_a_day');
 
 /** What people call things: one line, in which nothing hides. */
-export const name = z
-  .string()
-  .trim()
-  .min(1, 'empty')
-  .max(100, 'too_long')
-  .regex(/^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u, 'invalid');
+export const name = z.string().trim().min(1, 'empty').max(nameCharactersMax, 'too_long').refine(isPlain, 'invalid');
 
 /** How many a page has. */
 export const pageLimit = z.coerce.number().int('not_a_number').min(1, 'too_small').max(100, 'too_large').default(50);

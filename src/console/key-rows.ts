@@ -10,11 +10,11 @@ import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from './co
 import type { Cursors } from './cursor.ts';
 import { money, name, pageLimit, time } from './input.ts';
 import { idempotencyKeyIn, versionIn } from './headers.ts';
-import { keyDetail, keyHistory, keyViews } from './key-view.ts';
+import { keyDetail, keyFacts, keyHistory, keyViews } from './key-view.ts';
 import { multiplierText } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
-import { instant, instantOrNull, yuanOrNull } from './written.ts';
+import { instant } from './written.ts';
 
 export interface KeyRooms {
   readonly database: Database;
@@ -170,8 +170,8 @@ async function changeTo({ database }: KeyRooms, visit: ConsoleVisit<unknown>, wa
       ...byUser(visit),
       action: 'key.update',
       target: before.id,
-      before: factsOf(before),
-      after: factsOf(after),
+      before: keyFacts(before),
+      after: keyFacts(after),
       ip,
     });
     const [view] = yield* keyViews([after], user.id, user.zone, at);
@@ -192,12 +192,3 @@ function* moveLimits(id: string, { limit, dailyLimit, monthlyLimit }: KeyChange)
   for (const [window, amount] of Object.entries({ total: limit, day: dailyLimit, month: monthlyLimit }))
     if (amount !== undefined) yield* changeLimit({ id: `key:${id}:${window}`, amount });
 }
-
-const factsOf = ({ name: called, status, limit, dailyLimit, monthlyLimit, expiresAt }: Key) => ({
-  name: called,
-  status,
-  limit: yuanOrNull(limit),
-  daily_limit: yuanOrNull(dailyLimit),
-  monthly_limit: yuanOrNull(monthlyLimit),
-  expires_at: instantOrNull(expiresAt),
-});

@@ -44,6 +44,16 @@ export function* keyViews(keys: readonly Key[], userId: string, zone: string, no
   });
 }
 
+/** A key as the trail of what was done tells it. */
+export const keyFacts = ({ name: called, status, limit, dailyLimit, monthlyLimit, expiresAt }: Key) => ({
+  name: called,
+  status,
+  limit: yuanOrNull(limit),
+  daily_limit: yuanOrNull(dailyLimit),
+  monthly_limit: yuanOrNull(monthlyLimit),
+  expires_at: instantOrNull(expiresAt),
+});
+
 /** What was done with a key, for its owner. */
 export async function keyHistory(database: Database, { id, userId }: Pick<Key, 'id' | 'userId'>): Promise<KeyDetail['history']> {
   const entries = await auditPage(database, { target: id, account: userId, limit: historyMax });

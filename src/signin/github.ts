@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainName } from '../accounts/name.ts';
 import { ask } from './ask.ts';
 import type { Provider } from './provider.ts';
 import type { GithubSettings } from './settings.ts';
@@ -57,7 +58,7 @@ export function github({ clientId, clientSecret, baseUrl, apiUrl }: GithubSettin
       });
       if ('fault' in found) return found;
       const { id, login, name } = found.answer;
-      return { provider: 'github', subject: String(id), name: name || login };
+      return { provider: 'github', subject: String(id), name: plainName(name ?? '') || plainName(login) };
     },
   };
 }

@@ -60,6 +60,20 @@ forEachDatabase((_, openFresh) => {
     expect(await db.transact(() => recognise({ provider: 'wechat', subject: 'o6_union', name: '陈' }))).toMatchObject({ id });
   });
 
+  test('what a provider calls somebody is one line in which nothing hides', async () => {
+    const db = await openFresh({ migrations });
+    const site = await startSigningIn(db);
+    for (const [provider, person] of [
+      ['wechat', '\u202eecila\n the\u0000 first'],
+      ['wechat', '\u2066\n'],
+      ['github', 'long'.repeat(100)],
+    ] as const)
+      await site.signIn(new Wanderer(), provider, { person });
+    const names = ['ecila the first', '微信用户', 'long'.repeat(25)].sort();
+    expect((await db.query('SELECT name FROM users')).map(({ name }) => String(name)).sort()).toEqual(names);
+    expect((await db.query('SELECT name FROM identities')).map(({ name }) => String(name)).sort()).toEqual(names);
+  });
+
   test('a state is for the browser, the provider and the time that it was made for, once', async () => {
     const db = await openFresh({ migrations });
     let now = 1_700_000_000_000;

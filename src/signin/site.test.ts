@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNetwork, openSite } from './site.ts';
+import { isNetwork, openSite, strangerAt } from './site.ts';
 
 test('a request is ours when the browser says that it comes from here', () => {
   const plain = openSite(undefined);
@@ -28,4 +28,14 @@ test("an address is the connection's, unless it is that of a proxy that is trust
   expect(of(undefined)).toBe('');
   expect(openSite(undefined).addressOf('10.1.2.3', { 'x-forwarded-for': '6.6.6.6' })).toBe('10.1.2.3');
   expect(['10.0.0.0/8', '::1', '10.0.0.0/33', 'proxy', ''].map(isNetwork)).toEqual([true, true, false, false, false]);
+});
+
+test('strangers are counted by address, or by the network that each of them has', () => {
+  const home = strangerAt('2001:db8:1:2::1');
+  expect(home).toBe('2001:db8:1:2::/64');
+  expect(strangerAt('2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(home);
+  expect(strangerAt('2001:0DB8:0001:0002:0:0:0:3')).toBe(home);
+  expect(strangerAt('2001:db8:1:3::1')).not.toBe(home);
+  expect(strangerAt('fe80::1%eth0')).toBe(strangerAt('fe80::2'));
+  expect(['192.0.2.1', ''].map(strangerAt)).toEqual(['192.0.2.1', '']);
 });

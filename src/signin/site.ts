@@ -55,6 +55,20 @@ function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
+const ofNetwork = 4;
+
+/**
+ * Whom strangers are counted as: an IPv4 address, and of IPv6 the network of 64 bits, since whoever has one address has all of them
+ * (rfc-editor.org/rfc/rfc6177).
+ */
+export function strangerAt(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  return `${ipaddr.IPv6.parse(address)
+    .parts.slice(0, ofNetwork)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}
+
 /** IPv4 as IPv4, however the socket writes it. */
 const plain = (address: string): string => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : address);
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainName } from '../accounts/name.ts';
 import { ask } from './ask.ts';
 import type { Provider } from './provider.ts';
 import type { WechatSettings } from './settings.ts';
@@ -32,7 +33,7 @@ export function wechat({ appId, appSecret, baseUrl, apiUrl }: WechatSettings): P
       const { nickname, unionid } = found.answer;
       // One person has an openid with each application, and one unionid with all of a company's, once those are joined.
       const here = `${appId}:${openid}`;
-      const name = nickname.trim() || '微信用户';
+      const name = plainName(nickname) || '微信用户';
       return unionid ? { provider: 'wechat', subject: unionid, formerly: here, name } : { provider: 'wechat', subject: here, name };
     },
   };

@@ -100,6 +100,7 @@ export default {
       'group.create': 'added a group',
       'group.update': 'changed a group',
       'group.remove': 'removed a group',
+      'user.create': 'made a user',
       'user.credit': 'credited a user',
       'user.debit': 'debited a user',
       'user.suspend': 'suspended a user',

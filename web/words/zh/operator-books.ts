@@ -100,6 +100,7 @@ export default {
       'group.create': '添加分组',
       'group.update': '修改分组',
       'group.remove': '删除分组',
+      'user.create': '创建用户',
       'user.credit': '增加余额',
       'user.debit': '扣减余额',
       'user.suspend': '停用用户',

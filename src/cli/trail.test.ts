@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { auditPage } from '../accounts/audit.ts';
+import { systemClock } from '../base/clock.ts';
+import { defaultGroup } from '../catalog/configuration.ts';
+import { record } from '../catalog/recording.ts';
+import { openSealer } from '../storage/seal.ts';
+import { withDatabase } from './installation.ts';
+import * as key from './key.ts';
+import * as user from './user.ts';
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-trail-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('what commands do to users, their keys and their money is in the trail, where the user finds it, too', async () => {
+  const data = temporaryFolder();
+  const said = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const told = () => JSON.parse(String(said.mock.lastCall?.[0]));
+  const env = {};
+  await user.create({ data, json: true, name: 'Ada', role: 'user' }, env);
+  const { id } = told();
+  await withDatabase({ data }, env, async (database) => {
+    const configuration = { groups: [defaultGroup], models: [], channels: [], warnings: [] };
+    await record(database, configuration, openSealer(Buffer.alloc(32)), systemClock);
+  });
+  await user.credit({ data, json: true, user: id, amount: '10.00', reason: 'welcome' }, env);
+  await key.create({ data, json: true, user: id, group: 'default', name: 'ci', limit: '5.00' }, env);
+  const made = told();
+  await key.limit(made.id, { data, json: true, limit: '7.50' }, env);
+  await key.disable(made.id, { data, json: true }, env);
+  said.mockRestore();
+  const entries = await withDatabase({ data }, env, (database) => auditPage(database, { account: id, limit: 10 }));
+  expect(entries.map(({ actorKind, action, target, before, after }) => ({ actorKind, action, target, before, after })).reverse()).toEqual(
+    [
+      { action: 'user.create', target: `user:${id}`, after: { name: 'Ada', role: 'user' } },
+      { action: 'user.credit', target: `user:${id}`, after: { amount: '10.00', transfer: expect.stringMatching(/^grant_/) } },
+      { action: 'key.create', target: made.id, after: { name: 'ci', group: 'default' } },
+      { action: 'key.update', target: made.id, before: { limit: '5.000000000' }, after: { limit: '7.500000000' } },
+      { action: 'key.update', target: made.id, before: { status: 'active' }, after: { status: 'disabled' } },
+    ].map((entry) => ({ actorKind: 'command', before: undefined, ...entry })),
+  );
+  expect(JSON.stringify(entries)).not.toContain(made.key);
+});
+
+test('a user whose name hides something is not made', async () => {
+  for (const name of ['', ' ', 'a\nb', 'a\u202eb', 'a'.repeat(101)])
+    await expect(user.create({ data: temporaryFolder(), name, role: 'user' }, {}), name).rejects.toThrow('--name is one line');
+});
