@@ -146,6 +146,14 @@ forEachDatabase((_name, openFresh) => {
     const wish = { changes: [{ model: 'glm', price }], reason: 'dearer vendor' };
     expect((await post('prices/publish', wish, 'form-publish')).json).toEqual({ versions: [{ model: 'glm', version: 2 }] });
     expect((await post('prices/publish', wish, 'form-publish')).json).toEqual({ versions: [{ model: 'glm', version: 2 }] });
+    // The 2 M of input of group economy, at 2.2 × 0.85, and at its half.
+    expect((await post('groups/economy/preview', { multiplier: '0.425' })).json).toEqual({
+      revenue: { now: '3.740000000', new: '1.870000000', change: -0.5 },
+      users: 1,
+      below_vendor_cost: ['glm'],
+    });
+    expect((await post('groups/economy/preview', { multiplier: 'much' })).json.error.fields).toHaveProperty('multiplier');
+    expect((await post('groups/nobodys/preview', { multiplier: '1' })).status).toBe(404);
     const { json: versions } = await operator.ask('operator/models/glm/prices');
     expect(versions.items).toMatchObject([
       { version: 2, reason: 'dearer vendor', actor: operator.userId },

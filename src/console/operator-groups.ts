@@ -6,6 +6,7 @@ import { readRecorded, type RecordedCatalogue, type RecordedGroup } from '../cat
 import type { Script } from '../storage/database.ts';
 import type { List, OperatorGroup } from './contract.ts';
 import { versionIn } from './headers.ts';
+import { groupPreviewRow } from './operator-group-preview.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
 import { byOperator, doneOr, plainFacts } from './operator-writes.ts';
 import { multiplierText } from './prices.ts';
@@ -17,7 +18,8 @@ const changed = z.strictObject({ multiplier: z.string().optional(), rpm: limit, 
 const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long') });
 
 /** Groups: what their keys may call, at which multiple of the prices, and how fast. */
-export function groupRows({ database }: OperatorRooms): readonly ConsoleRow[] {
+export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
+  const { database } = rooms;
   const role = 'operator';
   const one = (name: string): Promise<OperatorGroup> =>
     database.snapshot(function* () {
@@ -65,6 +67,7 @@ export function groupRows({ database }: OperatorRooms): readonly ConsoleRow[] {
         return one(of.name);
       },
     }),
+    groupPreviewRow(rooms),
     row({
       method: 'DELETE',
       path: 'operator/groups/:name',

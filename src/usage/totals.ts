@@ -32,6 +32,18 @@ export async function soldTo(database: Database, model: string, { from, to }: Sp
   return rows.map((row) => ({ account: String(row['account']), group: String(row['group_name']), ...meteredOf(row) }));
 }
 
+/** What the keys of a group bought on whole days (UTC), by who bought it. */
+export async function soldInGroup(
+  database: Database,
+  group: string,
+  { from, to }: Span,
+): Promise<readonly (Sold & { readonly account: string })[]> {
+  const sql = `SELECT h.account, h.model, h.measure, ${quantity} FROM api_keys k CROSS JOIN usage_day_line h
+    WHERE k.group_name=$3 AND h.account=k.user_id AND h.key_id=k.id AND h.day>=$1 AND h.day<$2 GROUP BY h.account, h.model, h.measure`;
+  const rows = await database.query(sql, [from, to, group]);
+  return rows.map((row) => ({ account: String(row['account']), model: String(row['model']), ...meteredOf(row) }));
+}
+
 const meteredOf = (row: Row): Pick<Sold, 'measure' | 'micros'> => ({
   // Written by `rollUp`.
   measure: String(row['measure']) as Measure,

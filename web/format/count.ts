@@ -39,6 +39,13 @@ export function formatShare(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
+/** `−7.9`, `+12.0`. */
+export function signedPercent(share: number): string {
+  const percent = (Math.abs(share) * 100).toFixed(1);
+  if (share < 0) return `\u2212${percent}`;
+  return share > 0 ? `+${percent}` : percent;
+}
+
 function short(value: number): string {
-  return Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(2).replace(/0$/, '');
+  return value.toFixed(Math.abs(value) >= 100 ? 1 : 2).replace(/\.?0+$/, '');
 }

@@ -26,6 +26,7 @@ test('counts are full in tables and short in charts', () => {
   expect(formatCompact(1_284_500, 'en')).toBe('1.28 M');
   expect(formatCompact(1_284_700, 'zh')).toBe('128.5 万');
   expect(formatCompact(950, 'zh')).toBe('950');
+  expect([200_000, 1_000_000, 131_072, 10_500].map((count) => formatCompact(count, 'en'))).toEqual(['200 k', '1 M', '131.1 k', '10.5 k']);
   expect(formatShare(0.064)).toBe('6.4 %');
   expect(formatShare(0.0001)).toBe('< 0.1 %');
 });

@@ -126,6 +126,15 @@ export interface OperatorGroup {
   readonly version: number;
 }
 
+/** POST `operator/groups/:name/preview` with another `multiplier`: on the usage of the last seven whole days of UTC. */
+export interface GroupPreview {
+  readonly revenue: { readonly now: Yuan; readonly new: Yuan; readonly change: number | null };
+  /** How many used the group in those days. */
+  readonly users: number;
+  /** Models of which its keys would pay less than some vendor takes. */
+  readonly below_vendor_cost: readonly string[];
+}
+
 export interface GroupBody {
   readonly name?: string;
   readonly multiplier?: string;

@@ -1,13 +1,16 @@
-import { useMutation } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { GroupBody, List, OperatorGroup, OperatorModel } from '../../../src/console/contract.ts';
+import type { GroupBody, GroupPreview, List, OperatorGroup, OperatorModel } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
+import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, plainAmount, TextInput } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { signedPercent } from '../../format/count.ts';
+import { formatYuan } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { atMultiplier, shortest } from '../../format/written-price.ts';
 import { priceWords, sharedWords } from '../../words/families.ts';
@@ -169,6 +172,7 @@ function MultiplierPreview({ group, multiplier }: { readonly group: OperatorGrou
   return (
     <section className="rounded-control border border-line">
       <h3 className="border-b border-line px-3 py-2 text-table font-medium">{title}</h3>
+      <RevenueEffect group={group} multiplier={multiplier} />
       <ul className="max-h-60 divide-y divide-line overflow-y-auto text-table" tabIndex={0} aria-label={title}>
         {served.map(({ id, prices }) => (
           <li key={id} className="px-3 py-1.5">
@@ -189,5 +193,33 @@ function MultiplierPreview({ group, multiplier }: { readonly group: OperatorGrou
       </ul>
       <p className="border-t border-line px-3 py-2 text-caption text-muted">{words.previewNote(group.keys)}</p>
     </section>
+  );
+}
+
+/** What it would have brought with what its keys used lately, before the prices themselves. */
+function RevenueEffect({ group: { name }, multiplier }: { readonly group: OperatorGroup; readonly multiplier: string }): ReactNode {
+  const { groups: words, editor } = useWords(priceWords);
+  const preview = useQuery({
+    queryKey: [`${groupAddress(name)}/preview`, multiplier],
+    queryFn: () => send<GroupPreview>('POST', `${groupAddress(name)}/preview`, { body: { multiplier } }),
+    placeholderData: keepPreviousData,
+  });
+  if (preview.data === undefined) return null;
+  const { revenue, users, below_vendor_cost: below } = preview.data;
+  const change = editor.change(formatYuan(revenue.now, 'spend'), formatYuan(revenue.new, 'spend'));
+  return (
+    <div className="flex flex-col gap-2 border-b border-line px-3 py-2 text-table">
+      {users === 0 ? (
+        <p className="text-muted">{words.previewNobody}</p>
+      ) : (
+        <p className="flex flex-wrap justify-between gap-x-3">
+          <span>{words.previewRevenue(users)}</span>
+          <span className="figures">
+            {change} {revenue.change !== null && <b className="font-medium">{editor.percent(signedPercent(revenue.change))}</b>}
+          </span>
+        </p>
+      )}
+      {below.length > 0 && <Banner tone="warn">{words.previewBelow(below.join(' · '))}</Banner>}
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import type { PricePreview, PriceWarning, PreviewLine, PriceClass } from '../../
 import { Banner } from '../../components/banner.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { formatShare } from '../../format/count.ts';
+import { formatShare, signedPercent } from '../../format/count.ts';
 import { formatYuan } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { formatQuantity } from '../../format/quantity.ts';
@@ -47,7 +47,7 @@ function Preview({ preview }: { readonly preview: PricePreview }): ReactNode {
           <Fact name={words.revenue}>
             <span className="figures">
               {words.change(formatYuan(revenue.now, 'exact'), formatYuan(revenue.new, 'exact'))}{' '}
-              {revenue.change !== null && <b className="font-medium">{words.percent(signed(revenue.change))}</b>}
+              {revenue.change !== null && <b className="font-medium">{words.percent(signedPercent(revenue.change))}</b>}
             </span>
           </Fact>
           <Fact name={words.vendorCost}>
@@ -64,13 +64,6 @@ function Preview({ preview }: { readonly preview: PricePreview }): ReactNode {
       <Groups preview={preview} />
     </>
   );
-}
-
-/** `−7.9`, `+12.0`. */
-function signed(share: number): string {
-  const percent = (Math.abs(share) * 100).toFixed(1);
-  if (share < 0) return `\u2212${percent}`;
-  return share > 0 ? `+${percent}` : percent;
 }
 
 function Used({ lines }: { readonly lines: readonly PreviewLine[] }): ReactNode {

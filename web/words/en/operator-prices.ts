@@ -162,9 +162,10 @@ export default {
     preview: (from: string, to: string) => `Prices at ×${to} instead of ×${from}`,
     previewNote: (keys: number) =>
       keys === 1 ? '1 key pays these from its next request.' : `${keys} keys pay these from their next request.`,
-    now: 'Now',
-    next: 'New',
-    line: 'Line',
+    previewRevenue: (users: number) =>
+      users === 1 ? 'Revenue of its last 7 days, from 1 user' : `Revenue of its last 7 days, from ${users} users`,
+    previewNobody: 'Nobody used this group in the last 7 days.',
+    previewBelow: (models: string) => `Its keys would pay less than a vendor takes for: ${models}.`,
     model: 'Model',
     users: 'Keys that use it',
   },
