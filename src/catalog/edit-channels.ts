@@ -43,7 +43,10 @@ export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<
   );
 }
 
-/** What is left out stays; `api_key` and `base_url` that are null go. The name is for ever. `costs` may be entered for the configuration's channels, too. */
+/**
+ * What is left out stays; `api_key` and `base_url` that are null go. The name is for ever. `costs` may be entered for the configuration's channels, too.
+ * A key is for the host that it was written for: whoever points the channel at another writes it again.
+ */
 export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
   const version = (yield* lockVersion()) + 1n;
   const row = yield* rowOf(table, of.name);
@@ -52,10 +55,22 @@ export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): S
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
   const facts = yield* read({ ...writtenOf(recordedChannel(row), row, desk), ...written, name: of.name }, desk);
   if ('kind' in facts) return facts;
+  const elsewhere = originOf(facts, desk) !== originOf(recordedChannel(row), desk);
+  if (elsewhere && facts.secret !== undefined && written['api_key'] === undefined)
+    return {
+      kind: 'wrong',
+      problems: [{ line: 0, path: 'api_key', message: 'must be written again: the one that is kept is for another host' }],
+    };
   const { sealer, by } = desk;
   const kept: Columns = { secret: row['secret'] ?? null, origin: row['origin'] ?? null };
   const secret = secretColumns(facts, row, { sealer, version, at: by.at });
   return yield* put(row, { ...channelColumns(facts), ...kept, ...secret, costs: facts.costs ?? row['costs'] ?? '{}' }, facts, desk);
+}
+
+/** Whom the channel's key is shown to. */
+function originOf({ vendor, baseUrl }: Pick<ChannelFacts, 'vendor' | 'baseUrl'>, { vendors }: ChannelDesk): string | undefined {
+  const address = baseUrl ?? vendors.find(({ id }) => id === vendor)?.baseUrl;
+  return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
 interface ReadChannel extends ChannelFacts {

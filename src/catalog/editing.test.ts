@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     await db.transact(() =>
       addChannel({ name: 'b', vendor: 'acme', api_key: 'a-long-secret-1234', groups: ['written'], models: ['m'] }, desk),
     );
-    const done = await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 5, base_url: 'http://127.0.0.1:1/v1' }, desk));
+    const done = await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 5, base_url: 'https://acme.test/v2' }, desk));
     expect(done).toMatchObject({
       kind: 'done',
       before: { weight: 1, version: 1 },
@@ -121,11 +121,38 @@ forEachDatabase((_, openFresh) => {
       current: { version: 2, weight: 5 },
     });
     const sold = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
-    expect(sold).toMatchObject({ secret: 'a-long-secret-1234', baseUrl: 'http://127.0.0.1:1/v1', revision: 3 });
+    expect(sold).toMatchObject({ secret: 'a-long-secret-1234', baseUrl: 'https://acme.test/v2', revision: 3 });
     await db.transact(() => changeChannel({ name: 'b', version: 2 }, { api_key: null, base_url: null }, desk));
     const bare = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
     expect([bare?.secret, bare?.baseUrl]).toEqual([undefined, undefined]);
     expect(JSON.stringify(await db.query('SELECT name, secret, secret_last4 FROM channels'))).not.toContain('a-long-secret');
+  });
+
+  it('never shows a kept key to another host: whoever points a channel elsewhere writes the key again, or takes it away', async () => {
+    const db = await openFresh({ migrations });
+    await recorded(db, file);
+    const rival = { id: 'rival', ownedBy: 'rival', baseUrl: 'https://rival.test/v1' };
+    const both = { ...desk, vendors: [...vendors, rival] };
+    const change = (written: object) => db.transact(() => changeChannel({ name: 'b', version: undefined }, { ...written }, both));
+    await db.transact(() => addChannel({ name: 'b', vendor: 'acme', api_key: 'kept-key-1234', groups: ['written'], models: ['m'] }, both));
+    const elsewhere = ['https://rival.test', 'http://acme.test', 'https://acme.test:8443', 'https://acme.test.rival.test'];
+    for (const base_url of elsewhere)
+      expect(await change({ base_url }), base_url).toMatchObject({ kind: 'wrong', problems: [{ path: 'api_key' }] });
+    expect(await change({ vendor: 'rival' })).toMatchObject({ kind: 'wrong', problems: [{ path: 'api_key' }] });
+    expect(await change({ base_url: 'https://ACME.test/beta' })).toMatchObject({ kind: 'done', after: { secret: { last4: '1234' } } });
+    expect(await change({ base_url: 'https://rival.test', api_key: 'another-key-5678' })).toMatchObject({
+      after: { secret: { last4: '5678' } },
+    });
+    expect(await change({ base_url: null })).toMatchObject({ kind: 'wrong' });
+    expect(await change({ base_url: null, api_key: null })).toMatchObject({ kind: 'done', after: { secret: undefined } });
+    expect(await change({ base_url: 'https://rival.test' })).toMatchObject({ kind: 'done' });
+  });
+
+  it('a configuration that points a channel elsewhere without a key has none', async () => {
+    const db = await openFresh({ migrations });
+    await recorded(db, file);
+    await recorded(db, file.replace('api_key: secret-of-the-file', 'base_url: "https://rival.test"'));
+    expect((await load(db, sealer)).channels).toMatchObject([{ baseUrl: 'https://rival.test', secret: undefined }]);
   });
 
   it('says what is wrong with a channel, member by member', async () => {

@@ -25,13 +25,15 @@ interface FieldsProps {
   readonly vendor: VendorView | undefined;
   readonly groups: readonly string[];
   readonly editing: boolean;
+  /** Its kept key is for another host than is written now. */
+  readonly keyAgain: boolean;
 }
 
 export function ChannelFields(props: FieldsProps): ReactNode {
-  const { text, onChange, errors, vendors, vendor, editing } = props;
+  const { text, onChange, errors, vendors, vendor, editing, keyAgain } = props;
   const { form: words } = useWords(channelWords);
   const needsSecret = vendor?.needs_secret ?? true;
-  const secretHelp = editing ? words.secretKeep : needsSecret ? words.secretHelp : words.secretNone;
+  const secretHelp = keyAgain ? words.secretAgain : editing ? words.secretKeep : needsSecret ? words.secretHelp : words.secretNone;
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">

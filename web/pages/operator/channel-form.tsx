@@ -106,9 +106,13 @@ function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }
   const [text, setText] = useState(start);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const vendor = vendors.find(({ name }) => name === text.vendor);
+  const keyAgain = editing?.secret.set === true && originOf(text, vendors) !== originOf(start, vendors);
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const wrong = wrongIn(text, vendor, words.baseUrlNeeded, words.number);
+    const wrong = {
+      ...wrongIn(text, vendor, words.baseUrlNeeded, words.number),
+      ...(keyAgain && text.secret === '' && { secret: words.secretAgain }),
+    };
     setOwn(wrong);
     const [first] = Object.keys(wrong);
     if (first !== undefined) return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
@@ -124,11 +128,18 @@ function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }
         vendor={vendor}
         groups={groups.map(({ name }) => name)}
         editing={editing !== undefined}
+        keyAgain={keyAgain}
       />
       <FormProblem error={error} mine={bodyOf(text)} />
       <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
     </form>
   );
+}
+
+/** Whom the key is for: a kept one goes to no other host. */
+function originOf({ vendor, baseUrl }: ChannelText, vendors: readonly VendorView[]): string | undefined {
+  const address = baseUrl.trim() || (vendors.find(({ name }) => name === vendor)?.default_base_url ?? '');
+  return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
 const whole = /^\d{1,9}$/;

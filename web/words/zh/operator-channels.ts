@@ -125,6 +125,7 @@ export default {
     secret: '密钥',
     secretHelp: '加密保存，之后不再显示。',
     secretKeep: '留空则保持原来的密钥。',
+    secretAgain: '地址换了主机，请重新填写密钥。已保存的密钥只发送给原来的主机。',
     secretNone: '这个供应商不需要密钥。',
     groups: '可使用它的分组',
     models: '模型，每行一个',
