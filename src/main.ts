@@ -28,6 +28,7 @@ import { Pins } from './gateway/tasks/pins.ts';
 import { Tasks } from './gateway/tasks/tasks.ts';
 import { postControl } from './http/control.ts';
 import { type ConsoleOptions, consoleOn } from './open-console.ts';
+import { type LimitOptions, limitsOn, type OpenLimits } from './open-limits.ts';
 import { pageRowsOn } from './open-page-rows.ts';
 import { type PaymentOptions, paymentsOn } from './open-payments.ts';
 import { openServer, serverLimits } from './http/server.ts';
@@ -37,7 +38,6 @@ import { ledgerProcedures } from './ledger/procedures.ts';
 import { tillMetrics } from './ledger/stats.ts';
 import { type LiveTill, openTill } from './ledger/till.ts';
 import { forgetWindows } from './ledger/windows.ts';
-import { MemoryLimiter } from './limits/limiter.ts';
 import { Addresses } from './media/addresses.ts';
 import { Copies } from './media/copies.ts';
 import { Downloads } from './media/downloads.ts';
@@ -69,7 +69,7 @@ import { recordColumns } from './usage/record.ts';
 /** What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells models that do. */
 export const serves: Serves = (vendor, kind) => speaksOf(kind, vendors.get(vendor)?.speaks ?? {});
 
-export interface GatewayOptions extends ConsoleOptions, PaymentOptions {
+export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOptions {
   readonly databaseUrl: string;
   readonly masterKey: Buffer;
   /** Where generated files are kept. */
@@ -131,13 +131,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   const watch = new StreamWatch();
-  const metrics = metricsOf(watch, till);
+  const limits = await limitsOn(options, log);
+  const metrics = metricsOf(watch, till, limits);
   const counts = new Counts(systemClock);
   const parts: Parts = {
     clock: systemClock,
     random: systemRandom,
     keyring,
-    limiter: new MemoryLimiter(systemClock),
+    limiter: limits.limiter,
     till,
     health: new Health(),
     limits: { ...gatewayLimits, ...options.limits },
@@ -167,7 +168,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const ready = () => door.open && till.admitting;
   openPages(server, { ready, metrics: () => metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
   const loops = [changes.stop, ...upkeep].map((stop) => ({ close: stop }));
-  const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, blobs, database];
+  const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
   const close = async (): Promise<void> => {
     await emptied(server, [door, desk, consoleDoor]);
     for (const room of rooms) await room.close();
@@ -175,9 +176,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log.flush();
   };
   await orElse(server.listen({ host: options.host, port: options.port }), close);
-  tasks.start();
-  reporter.start();
-  await payments.start();
+  for (const room of [tasks, reporter, payments]) await room.start();
   return { url: urlOf(server.server.address()), parts, database, console: consoleDoor, keptPrices: recorded?.keptPrices ?? [], close };
 }
 
@@ -219,8 +218,11 @@ async function emptied(server: ReturnType<typeof openServer>, doors: readonly Do
   await doors[0]?.drain(drainMs);
 }
 
-const metricsOf = (watch: StreamWatch, { stats }: LiveTill): Metrics =>
-  new Metrics({ tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open } }, tillMetrics(stats));
+const metricsOf = (watch: StreamWatch, { stats }: LiveTill, { gauges, counters }: OpenLimits): Metrics =>
+  new Metrics(
+    { tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open }, ...gauges },
+    { ...tillMetrics(stats), ...counters },
+  );
 
 const memoriesOn = (database: Database, sealer: Sealer) => ({
   memory: openResponseMemory(database, systemClock),

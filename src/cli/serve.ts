@@ -72,6 +72,7 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
   return {
     databaseUrl,
     media: mediaPlace(dataFolder, env),
+    redisUrl: redisUrl(env),
     publicUrl: publicUrl(env),
     payments: paymentsOf(configuration, env),
     signin: signinOf(configuration, env),
@@ -100,6 +101,12 @@ function mediaPlace(dataFolder: string, env: Env): BlobPlace {
   const place = blobPlace(env['MEDIA_URL'] || join(dataFolder, 'media'), env);
   if (place instanceof Error) throw new Failure(`MEDIA_URL ${place.message}`);
   return place;
+}
+
+function redisUrl(env: Env): string | undefined {
+  const text = env['REDIS_URL'] || undefined;
+  if (text === undefined || (/^rediss?:\/\//.test(text) && URL.canParse(text))) return text;
+  throw new Failure('REDIS_URL is the address of a Valkey or Redis server such as redis://:password@host:6379/0');
 }
 
 export function publicUrl(env: Env): string | undefined {

@@ -35,8 +35,8 @@ export interface Admitted {
   readonly pass: Pass;
 }
 
-/** key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. */
-export function admit(parts: Parts, request: ClientRequest): Admitted {
+/** key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. A promise only where nodes share their limits. */
+export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<Admitted> {
   const offer = parts.catalog().offer(request.principal.group, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   refuseUnacceptable(offer, request);
@@ -52,8 +52,19 @@ export function admit(parts: Parts, request: ClientRequest): Admitted {
     group.limits,
     inputTokens + Math.min(outputTokens, outputTokensForLimit),
   );
-  if ('over' in entered) throw new LimitReached(entered, inputTokens);
-  const { sized } = request;
+  if (entered instanceof Promise) return entered.then((told) => admittedBy(told, request, offer, textTokens, media, outputTokens));
+  return admittedBy(entered, request, offer, textTokens, media, outputTokens);
+}
+
+function admittedBy(
+  entered: Pass | Overrun,
+  { sized }: ClientRequest,
+  offer: Offer,
+  textTokens: number,
+  media: Media,
+  outputTokens: number,
+): Admitted {
+  if ('over' in entered) throw new LimitReached(entered, textTokens + media.inputTokens);
   if (sized === undefined) return { offer, textTokens, media, outputTokens, pass: entered };
   const variant = sized.variants && variantIn(offer.tariff, sized.variants);
   return { offer, textTokens, media, outputTokens, pass: entered, most: sized.most, variant };

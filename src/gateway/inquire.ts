@@ -1,7 +1,7 @@
 import { refuse } from '../base/refusal.ts';
 import type { Candidate, Offer } from '../catalog/snapshot.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Overrun, Pass } from '../limits/contract.ts';
+import type { SharedLimiter } from '../limits/contract.ts';
 import type { Answer, Call } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
@@ -27,7 +27,7 @@ export async function countInput(
   const offer = parts.catalog().offer(request.principal.group, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   refuseUnacceptable(offer, request);
-  const entered = enter(parts, request, offer);
+  const entered = await enter(parts, request, offer);
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     format.limitHeaders(entered, reply);
@@ -41,7 +41,7 @@ export async function countInput(
 }
 
 /** What costs nothing would otherwise have no end where a group has no limits, and vendors would be asked without one. */
-function enter({ limiter, limits }: Parts, { principal }: ClientRequest, { group }: Offer): Pass | Overrun {
+function enter({ limiter, limits }: Parts, { principal }: ClientRequest, { group }: Offer): ReturnType<SharedLimiter['enter']> {
   if (group.limits.rpm !== undefined) return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0);
   return limiter.enter(`counts/${principal.keyId}`, { ...group.limits, rpm: limits.countsPerMinute }, 0);
 }

@@ -8,7 +8,7 @@ import type { CallStage, UpstreamTimes } from '../http/upstream.ts';
 import type { Till } from '../ledger/contract.ts';
 import type { Downloads } from '../media/downloads.ts';
 import type { Files } from '../media/files.ts';
-import type { Limiter } from '../limits/contract.ts';
+import type { SharedLimiter } from '../limits/contract.ts';
 import type { SignatureMemory } from '../recall/signatures.ts';
 import type { Health } from '../routing/health.ts';
 import type { AccessLine } from '../telemetry/access.ts';
@@ -88,7 +88,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly random: Random;
   readonly keyring: Keyring;
-  readonly limiter: Limiter;
+  readonly limiter: SharedLimiter;
   readonly till: Till;
   readonly health: Health;
   readonly limits: GatewayLimits;

@@ -16,7 +16,8 @@ import { reserve } from './reserve.ts';
  */
 export async function run(parts: Parts, request: ClientRequest, reply: Reply, format: ClientFormat): Promise<void> {
   const startedAtMs = parts.clock.monotonicMs();
-  const admitted = admit(parts, request);
+  const admitting = admit(parts, request);
+  const admitted = admitting instanceof Promise ? await admitting : admitting;
   let tokens = 0;
   try {
     format.limitHeaders(admitted.pass, reply);

@@ -1,4 +1,4 @@
-/** What a group allows; undefined = unlimited. */
+/** What a group or a key allows; undefined = unlimited. */
 export interface Allowance {
   readonly rpm: number | undefined;
   readonly tpm: number | undefined;
@@ -27,7 +27,18 @@ export interface Overrun {
   readonly tokens: LimitState | undefined;
 }
 
+/** Who shares an allowance (a user in a group, a key), and which. */
+export interface Share {
+  readonly subject: string;
+  readonly allowance: Allowance;
+}
+
 export interface Limiter {
-  /** `subject` is who shares the allowance (user and group). Synchronous in one process. */
-  enter(subject: string, allowance: Allowance, tokens: number): Pass | Overrun;
+  /** `also`: a second share, which must have room too. A refused request uses nothing up, of neither. Synchronous in one process. */
+  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun;
+}
+
+/** The same for several nodes, where the answer may come from another machine. */
+export interface SharedLimiter {
+  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun | Promise<Pass | Overrun>;
 }

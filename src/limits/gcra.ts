@@ -1,9 +1,9 @@
 /** Allowances are per minute, and a rested subject may use a whole minute's at once. */
-const windowMs = 60_000;
+export const windowMs = 60_000;
 /** What a subject used beyond its allowance keeps it waiting at most this long on top. */
 export const debtMaxMs = 60_000;
 /** Sums of fractions of a millisecond are not exact; the last request of a full allowance must not fail by that. */
-const roundingMs = 0.001;
+export const roundingMs = 0.001;
 
 /**
  * The generic cell rate algorithm: one number per subject, the time until which its use is paid for. Each unit moves it on by

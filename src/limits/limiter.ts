@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Allowance, Limiter, LimitState, Overrun, Pass } from './contract.ts';
+import type { Allowance, Limiter, LimitState, Overrun, Pass, Share } from './contract.ts';
 import { correct, remaining, spend, waitMs, wholeMs } from './gcra.ts';
 
 /** Subjects remembered at most, but for those with requests running. */
@@ -11,6 +11,13 @@ export const concurrencyRetryMs = 1_000;
 
 /** What a group without limits gets: no state, no allocation. */
 const unlimited: Pass = { requests: undefined, tokens: undefined, finish: () => {} };
+
+export const isUnlimited = ({ rpm, tpm, concurrency }: Allowance): boolean =>
+  rpm === undefined && tpm === undefined && concurrency === undefined;
+
+/** Of two shares' states the one that ends first: what a client is told. */
+export const tighter = (a: LimitState | undefined, b: LimitState | undefined): LimitState | undefined =>
+  a === undefined || (b !== undefined && b.remaining < a.remaining) ? b : a;
 
 /** Two GCRA clocks (`fullAt`: when the allowance is whole again) and the requests that run. */
 interface Subject {
@@ -30,13 +37,39 @@ export class MemoryLimiter implements Limiter {
     this.subjectsMax = max;
   }
 
-  enter(subject: string, allowance: Allowance, tokens: number): Pass | Overrun {
-    const { rpm, tpm, concurrency } = allowance;
-    if (rpm === undefined && tpm === undefined && concurrency === undefined) return unlimited;
+  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun {
+    if (also !== undefined) return this.enterBoth(subject, allowance, tokens, also);
+    if (isUnlimited(allowance)) return unlimited;
     const now = this.clock.monotonicMs();
     const state = this.subject(subject, now);
-    const overrun = refusedBy(state, now, allowance, tokens);
-    if (overrun !== undefined) return overrun;
+    return refusedBy(state, now, allowance, tokens) ?? this.pass(state, now, allowance, tokens);
+  }
+
+  private enterBoth(subject: string, allowance: Allowance, tokens: number, also: Share): Pass | Overrun {
+    if (isUnlimited(also.allowance)) return this.enter(subject, allowance, tokens);
+    if (isUnlimited(allowance)) return this.enter(also.subject, also.allowance, tokens);
+    const now = this.clock.monotonicMs();
+    const [one, two] = [this.subject(subject, now), this.subject(also.subject, now)];
+    // The second's arrival may have swept the first away.
+    this.subjects.set(subject, one);
+    const refusals = [refusedBy(one, now, allowance, tokens), refusedBy(two, now, also.allowance, tokens)];
+    const refusal = refusals.reduce(longer);
+    if (refusal !== undefined) {
+      const [first, second] = [statesOf(one, now, allowance), statesOf(two, now, also.allowance)];
+      return { ...refusal, requests: tighter(first.requests, second.requests), tokens: tighter(first.tokens, second.tokens) };
+    }
+    const [first, second] = [this.pass(one, now, allowance, tokens), this.pass(two, now, also.allowance, tokens)];
+    return {
+      requests: tighter(first.requests, second.requests),
+      tokens: tighter(first.tokens, second.tokens),
+      finish(used) {
+        first.finish(used);
+        second.finish(used);
+      },
+    };
+  }
+
+  private pass(state: Subject, now: number, { rpm, tpm }: Allowance, tokens: number): Pass {
     if (rpm !== undefined) state.requestsFullAt = spend(state.requestsFullAt, now, 1, rpm);
     if (tpm !== undefined) state.tokensFullAt = spend(state.tokensFullAt, now, Math.min(tokens, tpm), tpm);
     state.running++;
@@ -81,14 +114,24 @@ function refusedBy(state: Subject, now: number, allowance: Allowance, tokens: nu
   return overrun('tokens', tpm ?? 0, tokensMs, state, now, allowance);
 }
 
-function overrun(over: Overrun['over'], limit: number, retryMs: number, state: Subject, now: number, { rpm, tpm }: Allowance): Overrun {
+/** Concurrency first, as for one share; else who waits longer. */
+function longer(a: Overrun | undefined, b: Overrun | undefined): Overrun | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a.over === 'concurrency' || b.over === 'concurrency') return a.over === 'concurrency' ? a : b;
+  return b.retryAfterMs > a.retryAfterMs ? b : a;
+}
+
+function overrun(over: Overrun['over'], limit: number, retryMs: number, state: Subject, now: number, allowance: Allowance): Overrun {
   return {
     over,
     limit,
     retryAfterMs: wholeMs(retryMs),
-    requests: limitState(rpm, state.requestsFullAt, now),
-    tokens: limitState(tpm, state.tokensFullAt, now),
+    ...statesOf(state, now, allowance),
   };
+}
+
+function statesOf(state: Subject, now: number, { rpm, tpm }: Allowance): Pick<Pass, 'requests' | 'tokens'> {
+  return { requests: limitState(rpm, state.requestsFullAt, now), tokens: limitState(tpm, state.tokensFullAt, now) };
 }
 
 function limitState(limit: number | undefined, fullAt: number, now: number): LimitState | undefined {

@@ -38,6 +38,7 @@ export interface RunningOptions {
   /** Of several nodes that share it; else one of its own. */
   readonly media?: GatewayOptions['media'];
   readonly payments?: GatewayOptions['payments'];
+  readonly redisUrl?: GatewayOptions['redisUrl'];
 }
 
 /** One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a scripted vendor. */
@@ -75,12 +76,14 @@ export async function quietOptions({
   limits,
   taskLimits,
   payments,
+  redisUrl,
 }: RunningOptions & Pick<GatewayOptions, 'media'>): Promise<GatewayOptions> {
   return {
     databaseUrl,
     masterKey,
     media,
     publicUrl: undefined,
+    redisUrl,
     configuration: await configurationFrom(configuration),
     host: '127.0.0.1',
     port: 0,

@@ -45,7 +45,7 @@ export async function submitTask(
   const wish = wishOf(offer, request);
   const makers = makersOf(parts.lanes, offer, request, wish);
   const { name, limits } = offer.group;
-  const entered = parts.limiter.enter(`${principal.userId}/${name}`, limits, 0);
+  const entered = await parts.limiter.enter(`${principal.userId}/${name}`, limits, 0);
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     limitsTold(entered);
