@@ -1,5 +1,15 @@
-import { type Tariff, tariffOf } from './price.ts';
-import type { Candidate, Channel, Group, Model, ModelKind, Offer, Snapshot } from './snapshot.ts';
+import { costOf, type Price, type Tariff, tariffOf } from './price.ts';
+import {
+  type Candidate,
+  type Channel,
+  channelId,
+  type Group,
+  type Model,
+  type ModelKind,
+  type Offer,
+  type Snapshot,
+  withEachKey,
+} from './snapshot.ts';
 
 /** All that is sold, as recorded. */
 export interface Catalogue {
@@ -46,20 +56,38 @@ function candidatesByModel(channels: readonly Channel[], models: ReadonlyMap<str
   const byModel = new Map<string, Candidate[]>();
   for (const channel of channels) {
     if (channel.resting) continue;
-    const { priority, weight } = channel;
-    const id = `${channel.name}@${channel.revision}`;
+    const keys = withEachKey(channel);
     for (const [publicId, upstreamModel] of channel.models) {
       const model = models.get(publicId);
       if (model === undefined || !serves(channel.vendor, model.kind)) continue;
       const candidates = byModel.get(publicId) ?? [];
-      const durations = channel.durations?.get(publicId);
-      candidates.push({ channel, id, priority, weight, upstreamModel, ...(durations === undefined ? {} : { durations }) });
+      for (const keyed of keys) candidates.push(candidateOf(keyed, keys.length, publicId, upstreamModel));
       byModel.set(publicId, candidates);
     }
   }
   for (const candidates of byModel.values()) candidates.sort((a, b) => a.priority - b.priority);
   return byModel;
 }
+
+/** The keys of a channel share its weight. */
+function candidateOf(channel: Channel, keys: number, model: string, upstreamModel: string): Candidate {
+  const durations = channel.durations?.get(model);
+  const price = channel.costs?.get(model);
+  return {
+    channel,
+    id: channelId(channel),
+    priority: channel.priority,
+    weight: channel.weight / keys,
+    upstreamModel,
+    pace: `${channel.name}@${channel.revision} ${model}`,
+    ...(price === undefined ? {} : { cost: usualCost(price) }),
+    ...(durations === undefined ? {} : { durations }),
+  };
+}
+
+/** Three tokens are read for each that is written; what is sold by the piece is compared by the piece. */
+const usual = { input: 3_000, output: 1_000, image: 1, megapixel: 1, second: 10, character: 1_000, request: 1 };
+const usualCost = (price: Price): number => Number(costOf(tariffOf(price, 1_000_000n), usual).total);
 
 function offersOf(
   group: Group,

@@ -4,13 +4,15 @@ import { defaultGroup, type VendorFacts } from './configuration.ts';
 import { didYouMean } from './nearest.ts';
 import type { Path } from './problem.ts';
 import type { Report } from './report.ts';
-import type { ChannelFacts } from './snapshot.ts';
+import type { ChannelFacts, ModelKind } from './snapshot.ts';
 import { member, reportTwins } from './twins.ts';
+import { readPrice } from './written-price.ts';
 
 /** What a channel may refer to. */
 export interface Known {
   readonly groups: readonly string[];
-  readonly models: ReadonlySet<string>;
+  /** By id; undefined of those whose kind is not told rightly. */
+  readonly models: ReadonlyMap<string, ModelKind | undefined>;
   readonly bundled: Bundled;
   readonly vendors: readonly VendorFacts[];
 }
@@ -23,7 +25,8 @@ export function readChannels(list: readonly unknown[], report: Report, known: Kn
     checkVendor(item, report, path, known);
     checkGroups(item, report, [...path, 'groups'], known);
     checkModels(item, report, [...path, 'models'], known);
-    return channel === undefined ? [] : [channelFacts(channel, known)];
+    checkKeys(item, report, path);
+    return channel === undefined ? [] : [withCosts(channelFacts(channel, known), channel, report, [...path, 'costs'], known)];
   });
 }
 
@@ -33,13 +36,27 @@ function channelFacts(channel: WrittenChannel, { bundled }: Known): ChannelFacts
     name: channel.name,
     vendor: channel.vendor,
     baseUrl: channel.base_url,
-    secret: channel.api_key,
+    ...secretsOf(channel),
     groups: [...new Set(channel.groups ?? [defaultGroup.name])],
     priority: channel.priority ?? 0,
     weight: channel.weight ?? 1,
     models: new Map(channel.models?.map(({ id, upstream }) => [id, upstream ?? id]) ?? allOf(channel.vendor, bundled)),
     ...(durations.size === 0 ? {} : { durations }),
   };
+}
+
+function secretsOf({ api_key: one, api_keys: several = [] }: WrittenChannel): Pick<ChannelFacts, 'secret' | 'moreSecrets'> {
+  const [first, ...more] = new Set(several);
+  return { secret: first ?? one, ...(more.length === 0 ? {} : { moreSecrets: more }) };
+}
+
+function withCosts(facts: ChannelFacts, { costs }: WrittenChannel, report: Report, path: Path, known: Known): ChannelFacts {
+  if (costs === undefined) return facts;
+  const read = Object.entries(costs).map(([model, written]) => {
+    if (!facts.models.has(model)) report.add([...path, model], 'is not a model of this channel');
+    return [model, readPrice(known.models.get(model) ?? 'chat', written, report, [...path, model])] as const;
+  });
+  return { ...facts, costs: new Map(read) };
 }
 
 /** A channel that names no models sells every bundled model of its vendor. */
@@ -65,6 +82,13 @@ function checkVendor(channel: unknown, report: Report, path: Path, { vendors }: 
   }
 }
 
+function checkKeys(channel: unknown, report: Report, path: Path): void {
+  const keys = member(channel, 'api_keys');
+  if (keys === undefined) return;
+  if (member(channel, 'api_key') !== undefined) report.add([...path, 'api_keys'], 'stands beside api_key: write all keys here');
+  if (Array.isArray(keys) && keys.length === 0) report.add([...path, 'api_keys'], 'must not be empty');
+}
+
 function checkGroups(channel: unknown, report: Report, path: Path, { groups }: Known): void {
   const written = member(channel, 'groups') ?? [defaultGroup.name];
   if (!Array.isArray(written)) return;
@@ -84,7 +108,7 @@ function checkModels(channel: unknown, report: Report, path: Path, known: Known)
     if (typeof id !== 'string') return;
     const at = [...path, index];
     if (!known.models.has(id))
-      report.add(at, `there is no model '${id}', neither in this file nor in the bundled list${didYouMean(id, known.models)}`);
+      report.add(at, `there is no model '${id}', neither in this file nor in the bundled list${didYouMean(id, known.models.keys())}`);
     if (seen.has(id)) report.add(at, `'${id}' is already in this channel`);
     seen.add(id);
   });

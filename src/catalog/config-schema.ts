@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { policies } from '../base/policy.ts';
 import { exactDecimal } from './decimal.ts';
 import { usdRate } from './configuration.ts';
 import { sidesOf } from './image-terms.ts';
@@ -116,7 +117,10 @@ export const groupSchema = members({
   name: text,
   price_multiplier: decimal((written) => exactDecimal(written, 6)).optional(),
   limits: members({ rpm: count(1).optional(), tpm: count(1).optional(), concurrency: count(1).optional() }).optional(),
+  policy: oneOf(policies).optional(),
 });
+
+export type WrittenGroup = z.output<typeof groupSchema>;
 
 const anySizeSchema = members({
   step: count(1).optional(),
@@ -170,10 +174,12 @@ export const channelSchema = members({
   vendor: text,
   base_url: text.optional(),
   api_key: text.optional(),
+  api_keys: list(text).optional(),
   groups: list(text).optional(),
   models: list(channelModel).optional(),
   priority: count(0).optional(),
   weight: count(0).optional(),
+  costs: z.record(text, priceSchema, { error: expected('a group of members') }).optional(),
 });
 export type WrittenChannel = z.output<typeof channelSchema>;
 

@@ -14,10 +14,11 @@ import {
   signinSchema,
   type WrittenModel,
 } from './config-schema.ts';
+import { groupFacts } from './config-groups.ts';
 import { type ConfigurationContext, type ConfigurationResult, dateOf, defaultGroup, usdRate, usdRateVariable } from './configuration.ts';
 import type { Path } from './problem.ts';
 import { Report } from './report.ts';
-import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
+import type { ChannelFacts, Group, ModelFacts, ModelKind } from './snapshot.ts';
 import { member, reportTwins } from './twins.ts';
 import { configurationWarnings } from './warnings.ts';
 import { readPrice } from './written-price.ts';
@@ -45,7 +46,7 @@ export async function readConfiguration(text: string, context: ConfigurationCont
   const groupNames = groups.length === 0 && items(file, 'groups').length === 0 ? [defaultGroup.name] : names(items(file, 'groups'), 'name');
   const known = {
     groups: groupNames,
-    models: new Set([...names(items(file, 'models'), 'id'), ...bundled.keys()]),
+    models: kindsOf(items(file, 'models'), bundled),
     bundled,
     vendors: context.vendors,
   };
@@ -89,6 +90,16 @@ function items(file: unknown, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
+/** What can be sold, also what is otherwise wrong, by what it is. */
+function kindsOf(models: readonly unknown[], bundled: Bundled): ReadonlyMap<string, ModelKind | undefined> {
+  const kinds = new Map<string, ModelKind | undefined>([...bundled.values()].map(({ facts }) => [facts.id, facts.kind]));
+  for (const model of models) {
+    const [id, kind] = [member(model, 'id'), modelSchema.shape.kind.safeParse(member(model, 'kind'))];
+    if (typeof id === 'string') kinds.set(id, kind.success ? (kind.data ?? 'chat') : undefined);
+  }
+  return kinds;
+}
+
 /** Names of items, also of those that are otherwise wrong, so that nobody is told that a misspelt model does not exist. */
 function names(list: readonly unknown[], name: string): readonly string[] {
   return list.flatMap((item) => {
@@ -102,8 +113,7 @@ function readGroups(list: readonly unknown[], report: Report): readonly Group[] 
   return list.flatMap((item, index) => {
     const group = report.parse(groupSchema, item, ['groups', index]);
     if (group === undefined) return [];
-    const { rpm, tpm, concurrency } = group.limits ?? {};
-    return [{ name: group.name, multiplierPpm: group.price_multiplier ?? defaultGroup.multiplierPpm, limits: { rpm, tpm, concurrency } }];
+    return [groupFacts(group)];
   });
 }
 

@@ -2,16 +2,13 @@ import type { Row, Script } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { Bundled } from './bundled.ts';
 import { readChannels } from './config-channels.ts';
-import { priceSchema } from './config-schema.ts';
 import type { VendorFacts } from './configuration.ts';
 import { type ModelAuthor, modelTable, putModel } from './edit-models.ts';
 import { asWritten, barred, type Edited, lineless, type Read, remove, rowOf, type Table, write, type Written } from './editing.ts';
-import { readRecorded, type ChannelSwitch, recordedChannel, type RecordedChannel, type RecordedCatalogue } from './recorded.ts';
-import { channelColumns, type Columns, openSecret, secretColumns } from './rows.ts';
+import { readRecorded, type ChannelSwitch, recordedChannel, type RecordedChannel } from './recorded.ts';
+import { channelColumns, type Columns, costsText, openSecrets, secretColumns } from './rows.ts';
 import type { ChannelFacts } from './snapshot.ts';
-import { priceText } from './stored.ts';
 import { lockVersion } from './topic.ts';
-import { readPrice } from './written-price.ts';
 
 const table: Table<RecordedChannel> = { name: 'channels', key: 'name', read: recordedChannel };
 
@@ -37,7 +34,7 @@ export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<
   const secret = secretColumns(facts, undefined, { sealer, version, at: by.at });
   return yield* put(
     undefined,
-    { ...channelColumns(facts), secret: null, ...secret, costs: facts.costs ?? '{}', origin: 'console' },
+    { ...channelColumns(facts), secret: null, ...secret, costs: costsText(facts.costs ?? new Map()), origin: 'console' },
     facts,
     desk,
   );
@@ -53,7 +50,7 @@ export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): S
   const costsAlone = Object.keys(written).every((name) => name === 'costs');
   const no = barred(table, row, of.version, costsAlone);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const facts = yield* read({ ...writtenOf(recordedChannel(row), row, desk), ...written, name: of.name }, desk);
+  const facts = yield* read({ ...withoutKeys(writtenOf(recordedChannel(row), row, desk), written), ...written, name: of.name }, desk);
   if ('kind' in facts) return facts;
   const elsewhere = originOf(facts, desk) !== originOf(recordedChannel(row), desk);
   if (elsewhere && facts.secret !== undefined && written['api_key'] === undefined)
@@ -64,7 +61,12 @@ export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): S
   const { sealer, by } = desk;
   const kept: Columns = { secret: row['secret'] ?? null, origin: row['origin'] ?? null };
   const secret = secretColumns(facts, row, { sealer, version, at: by.at });
-  return yield* put(row, { ...channelColumns(facts), ...kept, ...secret, costs: facts.costs ?? row['costs'] ?? '{}' }, facts, desk);
+  return yield* put(
+    row,
+    { ...channelColumns(facts), ...kept, ...secret, costs: facts.costs === undefined ? (row['costs'] ?? '{}') : costsText(facts.costs) },
+    facts,
+    desk,
+  );
 }
 
 /** Whom the channel's key is shown to. */
@@ -73,51 +75,37 @@ function originOf({ vendor, baseUrl }: Pick<ChannelFacts, 'vendor' | 'baseUrl'>,
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-interface ReadChannel extends ChannelFacts {
-  /** JSON; undefined where none are written. */
-  readonly costs: string | undefined;
-}
-
-function* read({ costs, ...written }: Written, desk: ChannelDesk): Script<ReadChannel | Extract<Edited<never>, { kind: 'wrong' }>> {
+function* read(written: Written, desk: ChannelDesk): Script<ChannelFacts | Extract<Edited<never>, { kind: 'wrong' }>> {
   const recorded = yield* readRecorded();
   const report = lineless();
   const known = {
     groups: recorded.groups.map(({ name }) => name),
-    models: new Set([...recorded.models.filter(({ active }) => active).map(({ id }) => id), ...desk.bundled.keys()]),
+    models: new Map([
+      ...[...desk.bundled.values()].map(({ facts }) => [facts.id, facts.kind] as const),
+      ...recorded.models.filter(({ active }) => active).map(({ id, kind }) => [id, kind] as const),
+    ]),
     bundled: desk.bundled,
     vendors: desk.vendors,
   };
   const [channel] = readChannels([asWritten(written)], report, known);
-  const priced = channel && costs !== undefined ? costsText(costs, channel, recorded, desk, report) : undefined;
-  if (channel !== undefined && report.clean) return { ...channel, costs: priced };
+  if (channel !== undefined && report.clean) return channel;
   return {
     kind: 'wrong',
     problems: report.problems.map((problem) => ({ ...problem, path: problem.path.replace(/^channels\[0\]\.?/, '') })),
   };
 }
 
-function costsText(
-  costs: unknown,
-  channel: ChannelFacts,
-  { models }: RecordedCatalogue,
-  { bundled }: ChannelDesk,
-  report: ReturnType<typeof lineless>,
-): string {
-  const kinds = new Map([...bundled.values()].map(({ facts }) => [facts.id, facts.kind]));
-  for (const { id, kind } of models) kinds.set(id, kind);
-  const given = typeof costs === 'object' && costs !== null ? Object.entries(costs) : [];
-  const read = given.flatMap(([model, written]) => {
-    if (!channel.models.has(model)) report.add(['costs', model], 'is not a model of this channel');
-    const price = report.parse(priceSchema, asWritten(written), ['costs', model]);
-    return price === undefined ? [] : [[model, priceText(readPrice(kinds.get(model) ?? 'chat', price, report, ['costs', model]))] as const];
-  });
-  return JSON.stringify(Object.fromEntries(read));
+/** Who writes a key writes all of them. */
+function withoutKeys({ api_key, api_keys, ...rest }: Written, changed: Written): Written {
+  return 'api_key' in changed ? rest : { ...rest, api_key, api_keys };
 }
 
 function writtenOf(channel: RecordedChannel, row: Row, { sealer }: ChannelDesk): Written {
   const { vendor, baseUrl, groups, priority, weight, durations } = channel;
   const models = [...channel.models].map(([id, upstream]) => ({ id, upstream, durations: durations?.get(id) }));
-  return { vendor, base_url: baseUrl, api_key: openSecret(row, sealer), groups, models, priority, weight };
+  const { secret, moreSecrets } = openSecrets(row, sealer);
+  const keys = moreSecrets === undefined ? { api_key: secret } : { api_keys: [secret, ...moreSecrets] };
+  return { vendor, base_url: baseUrl, ...keys, groups, models, priority, weight };
 }
 
 /** Models that nobody has sold until now begin to be sold with it. */

@@ -1,6 +1,6 @@
 import type { Script } from '../storage/database.ts';
 import { groupSchema } from './config-schema.ts';
-import { defaultGroup } from './configuration.ts';
+import { groupFacts } from './config-groups.ts';
 import { decimalText } from './decimal.ts';
 import { asWritten, barred, type Edited, lineless, type Read, remove, rowOf, type Table, write, type Written } from './editing.ts';
 import { recordedGroup, type RecordedGroup } from './recorded.ts';
@@ -9,7 +9,7 @@ import { lockVersion } from './topic.ts';
 
 const table: Table<RecordedGroup> = { name: 'model_groups', key: 'name', read: recordedGroup };
 
-/** Makes a group of what is written as in the configuration file: `{name, price_multiplier, limits: {rpm, tpm, concurrency}}`. */
+/** Makes a group of what is written as in the configuration file: `{name, price_multiplier, limits: {rpm, tpm, concurrency}, policy}`. */
 export function* addGroup(written: Written, at: number): Script<Edited<RecordedGroup>> {
   yield* lockVersion();
   return yield* save(written, undefined, at);
@@ -30,15 +30,12 @@ function* save(written: Written, before: RecordedGroup | undefined, at: number):
   if (group === undefined) return { kind: 'wrong', problems: report.problems };
   const row = yield* rowOf(table, group.name);
   if (before === undefined && row !== undefined) return { kind: 'exists' };
-  const { rpm, tpm, concurrency } = group.limits ?? {};
-  const multiplierPpm = group.price_multiplier ?? defaultGroup.multiplierPpm;
-  const columns = groupColumns({ name: group.name, multiplierPpm, limits: { rpm, tpm, concurrency } });
-  return yield* write(table, row, { ...columns, origin: 'console' }, at);
+  return yield* write(table, row, { ...groupColumns(groupFacts(group)), origin: 'console' }, at);
 }
 
-function merged({ name, multiplierPpm, limits }: RecordedGroup, { limits: changed, ...written }: Written): Written {
+function merged({ name, multiplierPpm, limits, policy }: RecordedGroup, { limits: changed, ...written }: Written): Written {
   const others = typeof changed === 'object' && changed !== null ? changed : {};
-  return { price_multiplier: decimalText(multiplierPpm, 6), ...written, name, limits: { ...limits, ...others } };
+  return { price_multiplier: decimalText(multiplierPpm, 6), policy, ...written, name, limits: { ...limits, ...others } };
 }
 
 /** Keys and channels that name the group are others' business: whoever removes it has looked. */

@@ -73,4 +73,12 @@ export const catalogMigrations: readonly Migration[] = [
       ...appendOnly('price_versions'),
     ],
   },
+  {
+    id: '0035-routing-policies',
+    statements: [
+      "ALTER TABLE model_groups ADD COLUMN policy TEXT NOT NULL DEFAULT 'weighted'",
+      // A sealed JSON list of the keys beside `secret`.
+      'ALTER TABLE channels ADD COLUMN more_secrets TEXT',
+    ],
+  },
 ];

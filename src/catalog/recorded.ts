@@ -1,8 +1,7 @@
 import type { Database, Row, Script } from '../storage/database.ts';
 import type { Price } from './price.ts';
-import { channelOf, groupOf, modelOf } from './rows.ts';
+import { channelOf, costsOf, groupOf, modelOf } from './rows.ts';
 import type { Channel, Group, Model } from './snapshot.ts';
-import { parsePrice } from './stored.ts';
 
 /** Whose an object is: what the configuration names is changed there, and the console lets it be. */
 export type Origin = 'configuration' | 'console';
@@ -25,7 +24,7 @@ export interface RecordedModel extends Model, Managed {
 export type ChannelSwitch = 'active' | 'draining' | 'disabled';
 
 /** A channel without its secret, which is never shown again. */
-export interface RecordedChannel extends Omit<Channel, 'secret' | 'resting'>, Managed {
+export interface RecordedChannel extends Omit<Channel, 'secret' | 'moreSecrets' | 'resting' | 'keyNumber'>, Managed {
   readonly state: ChannelSwitch;
   /** `last4`: undefined where the secret is too short to tell of it. `since`: wall clock, ms. */
   readonly secret: { readonly last4: string | undefined; readonly since: number | undefined } | undefined;
@@ -45,7 +44,6 @@ export function recordedChannel(row: Row): RecordedChannel {
   const { resting: _, ...channel } = channelOf(row);
   const { state, secret, secret_last4: last4, secret_at: since } = row;
   // Written by `costsText`.
-  const costs = Object.entries(JSON.parse(String(row['costs'])) as Readonly<Record<string, string>>);
   return {
     ...channel,
     ...managedOf(row),
@@ -54,7 +52,7 @@ export function recordedChannel(row: Row): RecordedChannel {
       typeof secret === 'string'
         ? { last4: typeof last4 === 'string' ? last4 : undefined, since: typeof since === 'bigint' ? Number(since) : undefined }
         : undefined,
-    costs: new Map(costs.map(([model, price]) => [model, parsePrice(price)])),
+    costs: costsOf(row),
   };
 }
 

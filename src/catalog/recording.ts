@@ -5,7 +5,7 @@ import type { Sealer } from '../storage/seal.ts';
 import type { Catalogue } from './build-snapshot.ts';
 import { type Configuration, defaultGroup } from './configuration.ts';
 import { publishPrice } from './prices.ts';
-import { channelColumns, channelOf, groupColumns, groupOf, modelOf, openSecret, secretColumns, upsert } from './rows.ts';
+import { channelColumns, costsText, channelOf, groupColumns, groupOf, modelOf, openSecrets, secretColumns, upsert } from './rows.ts';
 import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
 import { factsText, priceText } from './stored.ts';
 import { catalogTopic, lockVersion } from './topic.ts';
@@ -82,7 +82,8 @@ function channelChanges(channels: readonly ChannelFacts[], rows: readonly Row[],
   const before = byName(rows, 'name');
   const written = channels.flatMap((channel) => {
     const row = before.get(channel.name);
-    const columns = { ...channelColumns(channel), ...secretColumns(channel, row, recording), ...configured };
+    const costs = channel.costs === undefined ? {} : { costs: costsText(channel.costs) };
+    const columns = { ...channelColumns(channel), ...secretColumns(channel, row, recording), ...costs, ...configured };
     return upsert('channels', columns, row, recording.at);
   });
   return [...written, ...removals('channels', 'name', before, new Set(channels.map(({ name }) => name)))];
@@ -127,7 +128,7 @@ function* loading(sealer: Sealer): Script<Catalogue> {
   const models = (yield select('SELECT * FROM models WHERE active = 1 ORDER BY id')).map(modelOf);
   const channels = (yield select('SELECT * FROM channels ORDER BY name')).map((row) => ({
     ...channelOf(row),
-    secret: openSecret(row, sealer),
+    ...openSecrets(row, sealer),
   }));
   return { version: String(change?.['version']), groups, models, channels };
 }

@@ -1,12 +1,15 @@
+import { policies } from '../base/policy.ts';
 import type { Row, SqlValue, Statement } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
+import type { Price } from './price.ts';
 import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
-import { parseFacts } from './stored.ts';
+import { parseFacts, parsePrice, priceText } from './stored.ts';
 
 /** How groups, models and channels stand in the database, and how they are made of their rows again. */
 export type Columns = Readonly<Record<string, SqlValue>>;
 
 const secretPurpose = 'channel';
+const moreSecretsPurpose = 'more keys of a channel';
 const shownChars = 4;
 /** Of a short secret four characters would be too much to tell. */
 const shownOfChars = 12;
@@ -26,8 +29,8 @@ function sameValue(a: SqlValue | undefined, b: SqlValue | undefined): boolean {
   return a === b || (a !== null && b !== null && typeof a !== typeof b && String(a) === String(b));
 }
 
-export function groupColumns({ name, multiplierPpm, limits: { rpm, tpm, concurrency } }: Group): Columns {
-  return { name, multiplier_ppm: multiplierPpm, rpm: rpm ?? null, tpm: tpm ?? null, concurrency: concurrency ?? null };
+export function groupColumns({ name, multiplierPpm, limits: { rpm, tpm, concurrency }, policy = 'weighted' }: Group): Columns {
+  return { name, multiplier_ppm: multiplierPpm, rpm: rpm ?? null, tpm: tpm ?? null, concurrency: concurrency ?? null, policy };
 }
 
 /** All but the secret, and what follows from it: `secretColumns`. */
@@ -41,31 +44,37 @@ export function channelColumns({ name, vendor, baseUrl, groups, models, duration
 
 /** Another secret or address makes it another channel (`revision`); the same ones leave these columns as they are. */
 export function secretColumns(
-  { vendor, baseUrl, secret }: ChannelFacts,
+  { vendor, baseUrl, secret, moreSecrets }: ChannelFacts,
   row: Row | undefined,
   { sealer, version, at }: { readonly sealer: Sealer; readonly version: bigint; readonly at: number },
 ): Columns {
-  const sameSecret = row !== undefined && secretIn(row, sealer) === secret;
+  const [first, ...more] = row === undefined ? [null] : (secretsIn(row, sealer) ?? [null]);
+  const sameSecret = row !== undefined && first === secret && JSON.stringify(more) === JSON.stringify(moreSecrets ?? []);
   const sameAddress = sameSecret && row['vendor'] === vendor && row['base_url'] === (baseUrl ?? null);
   const revision = sameAddress ? (row['revision'] ?? version) : version;
   if (sameSecret) return { revision };
   const sealed = secret === undefined ? null : sealer.seal(secretPurpose, secret);
   const last4 = secret === undefined || secret.length < shownOfChars ? null : secret.slice(-shownChars);
-  return { revision, secret: sealed, secret_last4: last4, secret_at: secret === undefined ? null : at };
+  const moreSealed = moreSecrets === undefined ? null : sealer.seal(moreSecretsPurpose, JSON.stringify(moreSecrets));
+  return { revision, secret: sealed, more_secrets: moreSealed, secret_last4: last4, secret_at: secret === undefined ? null : at };
 }
 
 /** What cannot be opened any more, because the master key is another one, is sealed anew. */
-function secretIn(row: Row, sealer: Sealer): string | undefined | null {
+function secretsIn(row: Row, sealer: Sealer): readonly [string | undefined, ...string[]] | undefined {
   try {
-    return openSecret(row, sealer);
+    const { secret, moreSecrets = [] } = openSecrets(row, sealer);
+    return [secret, ...moreSecrets];
   } catch {
-    return null;
+    return undefined;
   }
 }
 
 /** Throws when the master key is not the one that sealed it. */
-export function openSecret({ secret }: Row, sealer: Sealer): string | undefined {
-  return typeof secret === 'string' ? sealer.unseal(secretPurpose, secret) : undefined;
+export function openSecrets({ secret, more_secrets: more }: Row, sealer: Sealer): Pick<ChannelFacts, 'secret' | 'moreSecrets'> {
+  return {
+    secret: typeof secret === 'string' ? sealer.unseal(secretPurpose, secret) : undefined,
+    ...(typeof more === 'string' ? { moreSecrets: JSON.parse(sealer.unseal(moreSecretsPurpose, more)) as readonly string[] } : {}),
+  };
 }
 
 export function groupOf(row: Row): Group {
@@ -74,14 +83,31 @@ export function groupOf(row: Row): Group {
     name: String(row['name']),
     multiplierPpm: BigInt(row['multiplier_ppm'] ?? 0),
     limits: { rpm: limit('rpm'), tpm: limit('tpm'), concurrency: limit('concurrency') },
+    ...policyOf(row),
   };
+}
+
+/** What a newer version has written and this one does not know is as if it were not there. */
+function policyOf({ policy: written }: Row): Pick<Group, 'policy'> {
+  const policy = policies.find((one) => one === written);
+  return policy === undefined || policy === 'weighted' ? {} : { policy };
 }
 
 export function modelOf(row: Row): Model {
   return { ...parseFacts(String(row['id']), String(row['facts']), String(row['price'])), created: Number(row['created']) };
 }
 
-export function channelOf(row: Row): Omit<Channel, 'secret'> {
+/** What the vendor takes, by model, as the column `costs` has it. */
+export function costsOf({ costs }: Row): ReadonlyMap<string, Price> {
+  const stored = Object.entries(JSON.parse(String(costs)) as Readonly<Record<string, string>>);
+  return new Map(stored.map(([model, price]) => [model, parsePrice(price)]));
+}
+
+export function costsText(costs: ReadonlyMap<string, Price>): string {
+  return JSON.stringify(Object.fromEntries([...costs].map(([model, price]) => [model, priceText(price)])));
+}
+
+export function channelOf(row: Row): Omit<Channel, 'secret' | 'moreSecrets'> {
   const { base_url: baseUrl } = row;
   const models = JSON.parse(String(row['models'])) as readonly (readonly [string, string, (readonly number[])?])[];
   const durations = models.flatMap(([id, , lengths]) => (lengths === undefined ? [] : [[id, lengths] as const]));
@@ -94,6 +120,7 @@ export function channelOf(row: Row): Omit<Channel, 'secret'> {
     weight: Number(row['weight']),
     models: new Map(models.map(([id, upstream]) => [id, upstream])),
     ...(durations.length === 0 ? {} : { durations: new Map(durations) }),
+    ...(row['costs'] === '{}' ? {} : { costs: costsOf(row) }),
     revision: Number(row['revision']),
     ...(row['state'] === 'active' ? {} : { resting: true as const }),
   };

@@ -1,3 +1,4 @@
+import type { Policy } from '../base/policy.ts';
 import type { ImageTerms } from './image-terms.ts';
 import type { Price, Tariff } from './price.ts';
 
@@ -38,6 +39,8 @@ export interface Group {
   /** Price multiplier in millionths: 1.0 = 1_000_000n. */
   readonly multiplierPpm: bigint;
   readonly limits: GroupLimits;
+  /** Absent: `weighted`. */
+  readonly policy?: Policy;
 }
 
 /** vendor + base URL + secret + weight. */
@@ -46,6 +49,8 @@ export interface ChannelFacts {
   readonly vendor: string;
   readonly baseUrl: string | undefined;
   readonly secret: string | undefined;
+  /** Further keys of the same vendor account or of others there: each is asked as if it were a channel. */
+  readonly moreSecrets?: readonly string[];
   readonly groups: readonly string[];
   /** Lower first. */
   readonly priority: number;
@@ -54,6 +59,8 @@ export interface ChannelFacts {
   readonly models: ReadonlyMap<string, string>;
   /** Public model id → the lengths, in seconds, of the videos that it makes over this channel. Absent: as far as the vendor itself knows. */
   readonly durations?: ReadonlyMap<string, readonly number[]>;
+  /** Public model id → what the vendor takes for it. Absent: nobody has entered any. */
+  readonly costs?: ReadonlyMap<string, Price>;
 }
 
 export interface Channel extends ChannelFacts {
@@ -61,16 +68,34 @@ export interface Channel extends ChannelFacts {
   readonly revision: number;
   /** Drained or switched off: no request is sent there; tasks that it has taken are asked for to their end. */
   readonly resting?: true;
+  /** Which of its keys `secret` is, from 2 on; absent: the first. */
+  readonly keyNumber?: number;
+}
+
+/** The channel once for each of its keys. */
+export function withEachKey(channel: Channel): readonly Channel[] {
+  const { moreSecrets } = channel;
+  if (moreSecrets === undefined) return [channel];
+  return [channel, ...moreSecrets.map((secret, i) => ({ ...channel, secret, keyNumber: i + 2 }))];
+}
+
+/** What health is kept by, and what a task is pinned to: the channel as it is configured now, and the key. */
+export function channelId({ name, revision, keyNumber }: Channel): string {
+  return keyNumber === undefined ? `${name}@${revision}` : `${name}@${revision}#${keyNumber}`;
 }
 
 /** One channel that can serve one model; what routing picks among. */
 export interface Candidate {
   readonly channel: Channel;
-  /** One breaker for each: the channel and its revision. */
+  /** One breaker for each: the channel, its revision and its key. */
   readonly id: string;
   readonly priority: number;
   readonly weight: number;
   readonly upstreamModel: string;
+  /** Nano-yuan that the vendor takes for a usual request; absent: nobody has said. */
+  readonly cost?: number;
+  /** The channel and the model: the two that decide how fast an answer is. */
+  readonly pace: string;
   readonly durations?: readonly number[];
 }
 

@@ -5,6 +5,7 @@ import type { CallStage } from '../http/upstream.ts';
 import type { Adapter, Call, SoundAdapter, StreamedPictureAdapter, StreamTranslator } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
+import { choiceOf, spentBy } from './choice.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import { prepare } from './prepare.ts';
@@ -22,14 +23,16 @@ export interface Tried {
 export async function tryChannels(exchange: Exchange): Promise<Tried> {
   const { parts } = exchange;
   const candidates = speaking(exchange);
-  let tried: Candidate[] = noneTried;
+  const choice = candidates.length > 1 ? choiceOf(exchange.request, exchange.admitted.offer.group.policy) : undefined;
+  let tried: readonly Candidate[] = noneTried;
   let last: AttemptResult | undefined;
   let failures: Map<FaultKind, number> | undefined;
   while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
-    const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random);
+    const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random, choice);
     if (candidate === undefined) break;
     const lane = parts.lanes.of(candidate.channel);
     let one: Tried;
+    const begunMs = choice?.policy === 'latency' ? exchange.elapsedMs() : undefined;
     lane.running += 1;
     try {
       one = await attemptOn(exchange, candidate, lane);
@@ -38,6 +41,7 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
     }
     if (one.result.kind !== 'fault') {
       if (one.result.kind !== 'left' && one.result.kind !== 'refused') parts.health.answered(candidate.id, parts.clock.monotonicMs());
+      if (begunMs !== undefined) tellPace(exchange, candidate, one.result, begunMs);
       return one;
     }
     const { fault, stage } = one.result;
@@ -49,10 +53,17 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
     failures.set(fault.kind, count);
     if (!mayRetry(fault.kind, stage, count, isPictured(exchange.request.capability) ? 'media' : 'text')) return one;
     // A vendor may close an idle connection in the instant in which we use it: that says nothing of the channel, so it gets a second chance.
-    if (!(fault.kind === 'network' && stage === 'waiting' && count === 1)) tried = [...tried, candidate];
+    if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
+      tried = [...tried, ...spentBy(fault.kind, candidate, candidates)];
   }
   if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
   return { result: last ?? { kind: 'fault', stage: 'connecting', fault: noChannel }, receiver: undefined };
+}
+
+function tellPace(exchange: Exchange, candidate: Candidate, { kind }: AttemptResult, begunMs: number): void {
+  const { parts, request, firstByteMs } = exchange;
+  if (!request.stream && kind === 'answer') parts.health.took(candidate, false, exchange.elapsedMs() - begunMs);
+  else if (kind === 'streamed' && firstByteMs !== undefined) parts.health.took(candidate, true, firstByteMs - begunMs);
 }
 
 function tellFailure({ parts, request }: Exchange, { channel }: Candidate, { kind, message }: Fault, stage: CallStage): void {
@@ -60,7 +71,7 @@ function tellFailure({ parts, request }: Exchange, { channel }: Candidate, { kin
   parts.failed({ id: request.id, channel: channel.name, model: request.model, fault: kind, stage, why });
 }
 
-const noneTried: Candidate[] = [];
+const noneTried: readonly Candidate[] = [];
 const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available' };
 
 /** The channels whose vendor can do what is asked. Of a chat model all can chat. */

@@ -46,6 +46,9 @@ interface Kept {
   readonly siblings: Siblings;
 }
 
+/** Its first key's lane has the channel's own name; no name of a channel begins with a line feed. */
+const laneName = (name: string, keyNumber: number | undefined): string => (keyNumber === undefined ? name : `\n${keyNumber} ${name}`);
+
 /** The lanes of all channels, kept open across changes of the catalogue that do not touch them. */
 export class Lanes {
   readonly #vendors: ReadonlyMap<string, Vendor>;
@@ -60,14 +63,14 @@ export class Lanes {
   }
 
   of(channel: Channel): Lane {
-    const kept = this.#lanes.get(channel.name);
+    const kept = this.#lanes.get(laneName(channel.name, channel.keyNumber));
     if (kept !== undefined && kept.channel === channel) return kept.lane;
     return this.#open(channel, kept);
   }
 
   #open(channel: Channel, kept: Kept | undefined): Lane {
     if (kept !== undefined && sameAddress(kept.channel, channel)) {
-      this.#lanes.set(channel.name, { ...kept, channel });
+      this.#lanes.set(laneName(channel.name, channel.keyNumber), { ...kept, channel });
       return kept.lane;
     }
     const vendor = this.#vendors.get(channel.vendor);
@@ -91,20 +94,23 @@ export class Lanes {
       running: 0,
       sibling: (url) => siblings.of(url),
     };
-    this.#lanes.set(channel.name, { channel, lane, siblings });
+    this.#lanes.set(laneName(channel.name, channel.keyNumber), { channel, lane, siblings });
     if (kept !== undefined) void retire(kept);
     return lane;
   }
 
-  /** Attempts under way over a channel; those over the address that it had before are not among them. */
-  running(channel: string): number {
-    return this.#lanes.get(channel)?.lane.running ?? 0;
+  /** Attempts under way over a channel with all its keys; those over the address that it had before are not among them. */
+  running({ name, moreSecrets = [] }: Channel): number {
+    let running = this.#lanes.get(name)?.lane.running ?? 0;
+    for (const i of moreSecrets.keys()) running += this.#lanes.get(laneName(name, i + 2))?.lane.running ?? 0;
+    return running;
   }
 
   /** Closes the lanes of channels that are no longer sold. */
   keepOnly(snapshot: Snapshot): void {
     for (const [name, kept] of this.#lanes) {
-      if (snapshot.channels.has(name)) continue;
+      const channel = snapshot.channels.get(kept.channel.name);
+      if (channel !== undefined && (kept.channel.keyNumber ?? 1) <= 1 + (channel.moreSecrets?.length ?? 0)) continue;
       this.#lanes.delete(name);
       void retire(kept);
     }

@@ -2,6 +2,8 @@ import type { Fault, FaultKind } from '../base/fault.ts';
 import type { Random } from '../base/random.ts';
 import { Breaker } from './breaker.ts';
 import type { Weighted } from './candidate.ts';
+import { arrival, byWeight, type Choice, luckOf, order, shareOf } from './choice.ts';
+import { Paces } from './pace.ts';
 
 /** Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can bring it there. */
 export const breakersMax = 10_000;
@@ -30,6 +32,7 @@ const unusable = 4;
  */
 export class Health {
   private readonly breakers = new Map<string, Breaker>();
+  private readonly paces = new Paces();
 
   /** The vendor delivered. */
   answered(id: string, now: number): void {
@@ -40,22 +43,30 @@ export class Health {
     this.breaker(id).faulted(fault, now);
   }
 
+  /** How long a candidate took to answer: what the policy `latency` goes by. */
+  took(candidate: Weighted, streamed: boolean, ms: number): void {
+    this.paces.took(candidate, streamed, ms);
+  }
+
   /**
-   * The candidate to try next: healthy before failing, then the lowest priority, then by weight. Undefined when all were tried or are shut.
+   * The candidate to try next: healthy before failing, then the lowest priority, then as `choice` says. Undefined when all were tried or are shut.
    * Picking an open breaker's candidate makes it the probe.
    */
-  pick<C extends Weighted>(candidates: readonly C[], tried: readonly C[], now: number, random: Random): C | undefined {
+  pick<C extends Weighted>(candidates: readonly C[], tried: readonly C[], now: number, random: Random, choice = byWeight): C | undefined {
+    const fastestMs = choice.policy === 'latency' ? this.paces.fastest(candidates, choice.streamed) : 0;
     let best: C | undefined;
     let bestClass = unusable;
-    let total = 0;
+    let bestArrival = Infinity;
     for (const candidate of candidates) {
       const rank = tried.includes(candidate) ? unusable : this.classOf(candidate, now);
       if (rank === unusable || rank > bestClass) continue;
-      if (best === undefined || rank < bestClass || candidate.priority < best.priority) total = 0;
-      else if (candidate.priority > best.priority) continue;
-      const share = candidate.weight || 1;
-      total += share;
-      if (total === share || random() * total < share) best = candidate;
+      const place = best === undefined || rank < bestClass ? -1 : order(candidate, best, choice);
+      if (place > 0) continue;
+      const arrives = this.arrivalOf(candidate, choice, fastestMs, random);
+      if (place < 0 || arrives < bestArrival) {
+        best = candidate;
+        bestArrival = arrives;
+      }
       bestClass = rank;
     }
     if (best !== undefined) this.claim(best.id, now);
@@ -84,6 +95,12 @@ export class Health {
       results,
       lastFault,
     };
+  }
+
+  private arrivalOf(candidate: Weighted, { policy, together, streamed }: Choice, fastestMs: number, random: Random): number {
+    if (together !== undefined) return arrival(luckOf(together, candidate.id), candidate.weight || 1);
+    const ms = policy === 'latency' ? this.paces.of(candidate, streamed) : undefined;
+    return arrival(random(), shareOf(candidate, ms, fastestMs));
   }
 
   private classOf(candidate: Weighted, now: number): number {

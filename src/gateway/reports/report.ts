@@ -37,7 +37,8 @@ export async function nodeReports(database: Database, clock: Clock): Promise<rea
   return rows.map((row) => ({ ...(JSON.parse(String(row['report'])) as NodeReport), node: String(row['node']), at: Number(row['at']) }));
 }
 
-const badness: readonly ChannelHealthState[] = ['healthy', 'degraded', 'cooling', 'parked'];
+/** From good to bad. */
+export const badness: readonly ChannelHealthState[] = ['healthy', 'degraded', 'cooling', 'parked'];
 
 /** A channel as all processes see it together: as bad as any of them says, and all that runs there. */
 export function channelTogether(reports: readonly NodeReport[], channel: string): ChannelReport {

@@ -1,12 +1,26 @@
 import type { Clock } from '../../base/clock.ts';
 import { randomText } from '../../base/id.ts';
-import type { Snapshot } from '../../catalog/snapshot.ts';
+import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Health } from '../../routing/health.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Lanes } from '../lanes.ts';
 import type { StreamWatch } from '../stream-watch.ts';
 import type { Counts } from './counts.ts';
-import { type ChannelHealthState, type ChannelReport, forgetReports, type NewTurn, type NodeReport, writeReport } from './report.ts';
+import {
+  badness,
+  type ChannelHealthState,
+  type ChannelReport,
+  forgetReports,
+  type NewTurn,
+  type NodeReport,
+  writeReport,
+} from './report.ts';
+
+interface KeyState {
+  readonly state: ChannelHealthState;
+  readonly why: ChannelReport['why'];
+  readonly forMs: number | undefined;
+}
 
 export interface ReporterRooms {
   readonly database: Database;
@@ -91,20 +105,27 @@ export class Reporter {
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
     const turns: NewTurn[] = [];
-    for (const { name, revision } of catalog().channels.values()) {
+    for (const channel of catalog().channels.values()) {
+      const { name } = channel;
       const before = this.#channels[name];
-      const { state, why, forMs } = this.#stateOf(`${name}@${revision}`);
+      const { state, why, forMs } = this.#bestOf(channel);
       const until = forMs === undefined ? undefined : now + forMs;
       const same = (before?.state ?? 'healthy') === state && (before?.why ?? why) === why;
       // The end of a wait is counted from now again and again: only a longer one is news.
       const end = same && until !== undefined && before?.until !== undefined && until - before.until < everyMs ? before.until : until;
-      channels[name] = { state, why, since: same ? (before?.since ?? now) : now, until: end, running: lanes.running(name) };
+      channels[name] = { state, why, since: same ? (before?.since ?? now) : now, until: end, running: lanes.running(channel) };
       if (!same) turns.push({ channel: name, at: now, state, why, until });
     }
     return { channels, turns };
   }
 
-  #stateOf(id: string): { state: ChannelHealthState; why: ChannelReport['why']; forMs: number | undefined } {
+  /** A channel is as well as the best of its keys: that is where its requests go. */
+  #bestOf(channel: Channel): KeyState {
+    const states = withEachKey(channel).map((keyed) => this.#stateOf(channelId(keyed)));
+    return states.reduce((best, state) => (badness.indexOf(state.state) < badness.indexOf(best.state) ? state : best));
+  }
+
+  #stateOf(id: string): KeyState {
     const { shut, breaker, lastFault } = this.#rooms.health.state(id, this.#rooms.clock.monotonicMs());
     if (shut !== undefined) {
       const parked = shut.because === 'credentials' || shut.because === 'quota';

@@ -1,4 +1,4 @@
-import type { Channel, Snapshot } from '../../catalog/snapshot.ts';
+import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Sealer } from '../../storage/seal.ts';
 import type { Lane, Lanes } from '../lanes.ts';
@@ -7,7 +7,8 @@ const secretPurpose = 'task-channel';
 /** Channels remembered that the catalogue does not have any more; the one met first is forgotten. */
 const rememberedMax = 1_000;
 
-export const pinOf = ({ name, revision }: Channel): string => `${name}@${revision}`;
+/** The channel as it is now, and the key that the vendor knows the task by. */
+export const pinOf = channelId;
 
 /** Channels as they were when tasks were submitted over them: whoever took a task is asked for it, at the same address and with the same key. */
 export class Pins {
@@ -63,6 +64,6 @@ export class Pins {
   /** As it is sold, if it still is. */
   #sold(id: string): Channel | undefined {
     const channel = this.#catalog().channels.get(id.slice(0, id.lastIndexOf('@')));
-    return channel !== undefined && pinOf(channel) === id ? channel : undefined;
+    return channel && withEachKey(channel).find((keyed) => pinOf(keyed) === id);
   }
 }

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../base/random.ts';
+import type { Weighted } from './candidate.ts';
+import { type Choice, togetherOf } from './choice.ts';
+import { Health } from './health.ts';
+import { Paces, pacesMax } from './pace.ts';
+
+const seed = 20261121;
+const channel = (id: string, weight = 1, more: Partial<Weighted> = {}): Weighted => ({ id, priority: 0, weight, ...more });
+const choice = (policy: Choice['policy'], together?: number, streamed = true): Choice => ({ policy, together, streamed });
+
+/** Of 10,000 picks the share of each. */
+function shares(health: Health, candidates: readonly Weighted[], how: Choice, now = 0): Record<string, number> {
+  const random = seededRandom(seed);
+  const counts: Record<string, number> = {};
+  for (let i = 0; i < 10_000; i++) {
+    const id = health.pick(candidates, [], now, random, how)?.id ?? '';
+    counts[id] = (counts[id] ?? 0) + 1 / 10_000;
+  }
+  return counts;
+}
+
+describe('latency', () => {
+  const all = [channel('fast'), channel('slow')];
+
+  test('twice as slow is asked a quarter as often, and the slowest keeps a sixteenth of its share', () => {
+    const health = new Health();
+    health.took(all[0] as Weighted, true, 100);
+    health.took(all[1] as Weighted, true, 200);
+    expect(shares(health, all, choice('latency'))['slow']).toBeCloseTo(0.2, 1);
+    for (let i = 0; i < 50; i++) health.took(all[1] as Weighted, true, 60_000);
+    const { slow = 0 } = shares(health, all, choice('latency'));
+    expect(slow).toBeGreaterThan(0.04);
+    expect(slow).toBeLessThan(0.08);
+  });
+
+  test('whoever becomes fast again is asked as often again', () => {
+    const health = new Health();
+    for (const one of all) health.took(one, true, 100);
+    for (let i = 0; i < 10; i++) health.took(all[1] as Weighted, true, 5_000);
+    for (let i = 0; i < 40; i++) health.took(all[1] as Weighted, true, 100);
+    expect(shares(health, all, choice('latency'))['slow']).toBeGreaterThan(0.4);
+  });
+
+  test('who was never measured is asked as often as the fastest, so that it is', () => {
+    const health = new Health();
+    health.took(all[0] as Weighted, true, 100);
+    expect(shares(health, all, choice('latency'))['slow']).toBeCloseTo(0.5, 1);
+  });
+
+  test('streams and whole answers are measured apart, and one model says nothing of another', () => {
+    const paces = new Paces();
+    const [one, other] = [channel('a', 1, { pace: 'a m1' }), channel('a', 1, { pace: 'a m2' })];
+    paces.took(one, true, 100);
+    expect([paces.of(one, true), paces.of(one, false), paces.of(other, true)]).toEqual([100, undefined, undefined]);
+  });
+
+  test('the memory is bounded', () => {
+    const paces = new Paces();
+    for (let i = 0; i <= pacesMax; i++) paces.took(channel(String(i)), true, 1);
+    expect(paces.of(channel('0'), true)).toBeUndefined();
+    expect(paces.of(channel('1'), true)).toBe(1);
+  });
+
+  test('a faster channel of another priority stays where its priority puts it', () => {
+    const health = new Health();
+    const [first, second] = [channel('first', 1, { priority: 0 }), channel('second', 1, { priority: 1 })];
+    health.took(first, true, 1_000);
+    health.took(second, true, 1);
+    expect(shares(health, [first, second], choice('latency'))).toEqual({ first: expect.closeTo(1, 5) });
+  });
+});
+
+describe('cost', () => {
+  test('the cheapest is asked, equals share by weight, and who has no cost comes last', () => {
+    const health = new Health();
+    const all = [channel('unknown', 9), channel('dear', 9, { cost: 5 }), channel('a', 1, { cost: 2 }), channel('b', 3, { cost: 2 })];
+    const { a = 0, b = 0, ...others } = shares(health, all, choice('cost'));
+    expect(others).toEqual({});
+    expect(b / a).toBeGreaterThan(2.5);
+    expect(b / a).toBeLessThan(3.5);
+    const left = all.slice(0, 2);
+    expect(health.pick(left, [], 0, () => 0.5, choice('cost'))?.id).toBe('dear');
+  });
+
+  test('a cheap channel that fails is left for the next', () => {
+    const health = new Health();
+    const all = [channel('cheap', 1, { cost: 1 }), channel('dear', 1, { cost: 9 })];
+    for (let i = 0; i < 5; i++) health.faulted('cheap', { kind: 'server_error', message: '' }, 0);
+    expect(health.pick(all, [], 0, () => 0.5, choice('cost'))?.id).toBe('dear');
+  });
+});
+
+describe('what belongs together', () => {
+  const all = [channel('a', 1), channel('b', 2), channel('c', 3), channel('d', 4)];
+  const pick = (health: Health, candidates: readonly Weighted[], together: number): string | undefined =>
+    health.pick(candidates, [], 0, Math.random, choice('weighted', together))?.id;
+
+  test('meets at the same channel on every node, whatever the policy, and conversations are spread by weight', () => {
+    const [here, there] = [new Health(), new Health()];
+    const counts: Record<string, number> = {};
+    for (let i = 0; i < 10_000; i++) {
+      const together = togetherOf(['user_1', `conversation ${i}`]);
+      const id = pick(here, all, together) ?? '';
+      expect(pick(there, [...all].reverse(), together)).toBe(id);
+      counts[id] = (counts[id] ?? 0) + 1 / 10_000;
+    }
+    for (const { id, weight } of all) expect(counts[id], id).toBeCloseTo(weight / 10, 1);
+  });
+
+  test('a channel that fails moves its own conversations and no others, and has them back when it is well', () => {
+    const health = new Health();
+    const conversations = Array.from({ length: 500 }, (_, i) => togetherOf(['user_1', String(i)]));
+    const before = conversations.map((one) => pick(health, all, one));
+    for (let i = 0; i < 5; i++) health.faulted('d', { kind: 'overloaded', message: '' }, 0);
+    for (const [i, one] of conversations.entries()) {
+      const now = pick(health, all, one);
+      if (before[i] === 'd') expect(now).not.toBe('d');
+      else expect(now).toBe(before[i]);
+    }
+    health.answered('d', 0);
+    expect(conversations.map((one) => pick(health, all, one))).toEqual(before);
+  });
+
+  test('texts are not confused with their neighbours, and every pair has a number', () => {
+    expect(togetherOf(['ab', 'c'])).not.toBe(togetherOf(['a', 'bc']));
+    fc.assert(fc.property(fc.array(fc.string()), (texts) => Number.isSafeInteger(togetherOf(texts))));
+  });
+});
+
+test('of a crowd that arrives at once, one request is the probe of a channel that failed', () => {
+  const all = [channel('failing', 100), channel('well', 1)];
+  for (const policy of ['weighted', 'latency', 'cost', 'sticky'] as const) {
+    const health = new Health();
+    for (let i = 0; i < 5; i++) health.faulted('failing', { kind: 'overloaded', message: '' }, 0);
+    const picked = Array.from({ length: 1_000 }, () => health.pick(all, [], 5_000, seededRandom(seed), choice(policy))?.id);
+    expect(picked.filter((id) => id === 'failing').length, policy).toBe(1);
+  }
+});
