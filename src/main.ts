@@ -170,7 +170,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const loops = [changes.stop, ...upkeep].map((stop) => ({ close: stop }));
   const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
   const close = async (): Promise<void> => {
-    await emptied(server, [door, desk, consoleDoor]);
+    await emptied(server, [door, desk, consoleDoor], () => door.breakOff());
     for (const room of rooms) await room.close();
     sole?.release();
     log.flush();
@@ -211,8 +211,9 @@ interface Door {
 }
 
 /** Whoever takes too long is broken off: what was delivered is settled, and the vendor stops. */
-async function emptied(server: ReturnType<typeof openServer>, doors: readonly Door[]): Promise<void> {
+async function emptied(server: ReturnType<typeof openServer>, doors: readonly Door[], breakOff: () => void): Promise<void> {
   await Promise.all(doors.map((door) => door.drain(drainMs)));
+  breakOff();
   server.server.closeAllConnections();
   await server.close();
   await doors[0]?.drain(drainMs);

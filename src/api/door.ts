@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
 import { requestId } from '../base/id.ts';
@@ -7,7 +7,10 @@ import { LimitReached } from '../gateway/admit.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { collectBody, tellsLength } from '../http/body.ts';
+import { Lane } from '../http/lane.ts';
+import type { PlainRequest } from '../http/plain-request.ts';
 import { Reply } from '../http/reply.ts';
+import { ResponseWire, type Wire } from '../http/wire.ts';
 import { isAway } from '../storage/database.ts';
 import { chatConvention, type Convention } from './convention.ts';
 import { cors, exposed, preflight } from './cors.ts';
@@ -63,6 +66,8 @@ export interface Endpoint {
 export interface OpenDoor {
   /** Lets nobody in any more; resolves when everybody has left, or after `waitMs`. True when all had. */
   drain(waitMs: number): Promise<boolean>;
+  /** Breaks off whoever is still inside. */
+  breakOff(): void;
   readonly open: boolean;
 }
 
@@ -74,7 +79,7 @@ export async function openDoor(
   log: DoorLog,
   bodyBytesMax: number,
 ): Promise<OpenDoor> {
-  const door = new Door(parts, log, endpoints, bodyBytesMax);
+  const door = new Door(server.server, parts, log, endpoints, bodyBytesMax);
   await server.register(
     (scope, _options, done) => {
       scope.decorateRequest('visit', null);
@@ -96,6 +101,10 @@ export async function openDoor(
   if (framework === undefined) throw new Error('the framework listens to its server');
   server.server.removeAllListeners('request').on('request', (request, response) => {
     if (!door.shortcut(request, response)) framework.call(server.server, request, response);
+  });
+  server.addHook('preClose', (done) => {
+    door.close();
+    done();
   });
   return door;
 }
@@ -126,14 +135,32 @@ class Door implements OpenDoor {
   /** Those that are posted to under one fixed path. */
   readonly #exact: ReadonlyMap<string, Endpoint>;
   readonly #bodyBytesMax: number;
+  readonly #lane: Lane;
 
-  constructor(parts: Parts, log: DoorLog, endpoints: readonly Endpoint[], bodyBytesMax: number) {
+  constructor(server: Server, parts: Parts, log: DoorLog, endpoints: readonly Endpoint[], bodyBytesMax: number) {
     this.#parts = parts;
     this.#log = log;
     this.#endpoints = endpoints;
     this.#bodyBytesMax = bodyBytesMax;
     const exact = endpoints.filter(({ method, path }) => method === 'POST' && !/[:*]/.test(path));
     this.#exact = new Map(exact.map((endpoint) => [`/v1${endpoint.path}`, endpoint]));
+    const { clock } = parts;
+    const paths = new Map([...this.#exact].filter(([, { body }]) => body === undefined));
+    const { keepAliveTimeout: keepAliveTimeoutMs } = server;
+    this.#lane = new Lane(server, { paths, clock, keepAliveTimeoutMs, bodyBytesMax, serve: (request, wire) => this.#serve(request, wire) });
+  }
+
+  /** Requests that came whole, past node:http and the framework. */
+  #serve({ url, headers, body }: PlainRequest, wire: Wire): void {
+    const endpoint = this.#exact.get(url);
+    if (endpoint === undefined) throw new Error(`the lane took ${url}`);
+    const { convention = chatConvention, handle } = endpoint;
+    const request = { method: 'POST', url, headers, body, params: undefined };
+    const arrival = this.#arrive(request, wire, convention);
+    this.#letIn(arrival, nothing, (principal) => {
+      const { id, at, reply } = arrival;
+      this.#admit({ id, at, principal, request, reply, convention }, handle);
+    });
   }
 
   /**
@@ -146,7 +173,7 @@ class Door implements OpenDoor {
     if (endpoint === undefined) return false;
     const { convention = chatConvention, handle, body: streamed } = endpoint;
     if (streamed === undefined && !tellsLength(request, this.#bodyBytesMax)) return false;
-    const arrival = this.#arrive({ method, url, headers }, response, convention);
+    const arrival = this.#arrive({ method, url, headers }, new ResponseWire(response), convention);
     this.#letIn(arrival, nothing, (principal) => {
       const { id, at, reply } = arrival;
       const enter = (body: unknown): void =>
@@ -157,11 +184,11 @@ class Door implements OpenDoor {
     return true;
   }
 
-  #arrive(request: Arrival['request'], response: ServerResponse, convention: Convention): Arrival {
+  #arrive(request: Arrival['request'], wire: Wire, convention: Convention): Arrival {
     const at = this.#parts.clock.now();
     const id = requestId(at);
     const origin = request.headers.origin === undefined ? cors : exposed;
-    const reply = new Reply(response, [...origin, 'x-request-id', id]);
+    const reply = new Reply(wire, [...origin, 'x-request-id', id]);
     if (convention.idHeader !== undefined) reply.header(convention.idHeader, id);
     return { id, at, request, reply, convention };
   }
@@ -201,7 +228,7 @@ class Door implements OpenDoor {
   /** Before the body is read: strangers cannot make us hold one. */
   readonly enter = (request: FastifyRequest, fastifyReply: FastifyReply, done: () => void): void => {
     const convention = request.routeOptions.config.convention ?? this.#conventionAt(request);
-    const arrival = this.#arrive(request, fastifyReply.raw, convention);
+    const arrival = this.#arrive(request, new ResponseWire(fastifyReply.raw), convention);
     const { id, at, reply } = arrival;
     if (request.method === 'OPTIONS') {
       fastifyReply.hijack();
@@ -258,6 +285,9 @@ class Door implements OpenDoor {
   };
 
   async drain(waitMs: number): Promise<boolean> {
+    // Whoever has begun to speak is let in first.
+    this.#lane.handOverPartial();
+    await new Promise(setImmediate);
     this.open = false;
     if (this.#inside === 0) return true;
     return new Promise((resolve) => {
@@ -267,6 +297,15 @@ class Door implements OpenDoor {
         resolve(true);
       };
     });
+  }
+
+  breakOff(): void {
+    this.#lane.closeAll();
+  }
+
+  /** Connections end with their answers. */
+  close(): void {
+    this.#lane.close();
   }
 
   readonly unknown = ({ request }: Visit): never => {

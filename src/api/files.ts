@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { requestId } from '../base/id.ts';
 import { Refusal, refusal, refuse } from '../base/refusal.ts';
 import { Reply } from '../http/reply.ts';
+import { ResponseWire } from '../http/wire.ts';
 import { filesPath } from '../media/addresses.ts';
 import { endingOf } from '../media/file-type.ts';
 import type { Files, StoredFile } from '../media/files.ts';
@@ -60,7 +61,7 @@ export class FileDesk {
   async #serve(request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> {
     fastifyReply.hijack();
     const id = requestId(this.#clock.now());
-    const reply = new Reply(fastifyReply.raw, ['access-control-allow-origin', '*', 'x-request-id', id]);
+    const reply = new Reply(new ResponseWire(fastifyReply.raw), ['access-control-allow-origin', '*', 'x-request-id', id]);
     try {
       const [path = '', query] = request.url.split('?', 2);
       const file = await this.#files.at(path, new URLSearchParams(query));

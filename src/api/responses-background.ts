@@ -1,10 +1,9 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { Refusal, refusals } from '../base/refusal.ts';
 import type { Parts } from '../gateway/parts.ts';
 import type { ClientRequest } from '../gateway/request.ts';
 import { run } from '../gateway/run.ts';
 import { Reply } from '../http/reply.ts';
+import { Unheard } from '../http/unheard.ts';
 import { responseFrame } from '../providers/bridges/response-frame.ts';
 import type { KeptResponse, ResponseMemory } from '../recall/responses.ts';
 import type { Body } from './check.ts';
@@ -61,15 +60,14 @@ async function deliver(
   queue: () => Promise<void>,
 ): Promise<void> {
   const { userId } = request.principal;
-  const socket = new Socket();
-  const response = new ServerResponse(new IncomingMessage(socket));
-  client.onLeave(() => abandon(response, socket));
+  const wire = new Unheard();
+  client.onLeave(() => wire.destroy());
   let renewing: NodeJS.Timeout | undefined;
   const begin = async (): Promise<void> => {
     await queue();
     renewing = setInterval(() => {
       void memory.renew(request.answerId, 'in_progress').then(
-        (running) => running || abandon(response, socket),
+        (running) => running || wire.destroy(),
         // The database may come back before the lease ends.
         () => {},
       );
@@ -81,16 +79,10 @@ async function deliver(
     if (kept) await memory.finish(userId, kept);
   };
   try {
-    await run(parts, { ...request, stream: false, begin, keep }, new Reply(response, []), responsesFormat);
+    await run(parts, { ...request, stream: false, begin, keep }, new Reply(wire, []), responsesFormat);
   } finally {
     clearInterval(renewing);
   }
-}
-
-/** As if the client had left: the vendor stops. */
-function abandon(response: ServerResponse, socket: Socket): void {
-  socket.destroy();
-  response.emit('close');
 }
 
 function failureOf(error: unknown): { readonly code: string; readonly message: string } {

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { requestId } from '../base/id.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { Reply } from '../http/reply.ts';
+import { ResponseWire } from '../http/wire.ts';
 import type { Limiter } from '../limits/contract.ts';
 import { csrfOf, isCsrf, sessionSecretIn } from '../signin/session-cookie.ts';
 import { type Site, strangerAt } from '../signin/site.ts';
@@ -100,7 +101,7 @@ class ConsoleDoor implements OpenConsole {
     const at = clock.now();
     const id = requestId(at);
     const reply = new ConsoleReply(
-      new Reply(fastifyReply.raw, ['cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'x-request-id', id]),
+      new Reply(new ResponseWire(fastifyReply.raw), ['cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'x-request-id', id]),
     );
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
     const arrival = {

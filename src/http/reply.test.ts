@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { Reply } from './reply.ts';
+import { ResponseWire } from './wire.ts';
 
 /** A connection with `requests` sent at once; `serve` gets the response of each. */
 async function open(requests: number, serve: (response: ServerResponse) => void): Promise<Socket> {
@@ -26,7 +27,7 @@ test('who leaves is noticed by every answer of the connection, those included th
   const replies: Reply[] = [];
   let left = 0;
   const client = await open(3, (response) => {
-    const reply = new Reply(response, []);
+    const reply = new Reply(new ResponseWire(response), []);
     reply.onLeave(() => left++);
     replies.push(reply);
   });
@@ -39,7 +40,7 @@ test('who leaves is noticed by every answer of the connection, those included th
 test('who had left before anybody asked is told of at once', async () => {
   let reply: Reply | undefined;
   const client = await open(1, (response) => {
-    reply = new Reply(response, []);
+    reply = new Reply(new ResponseWire(response), []);
   });
   await expect.poll(() => reply).toBeDefined();
   client.destroy();
@@ -58,7 +59,7 @@ test('an answer is over when the client has it, not when it is written; who neve
   let over = false;
   let reply: Reply | undefined;
   const client = await open(1, (response) => {
-    reply = new Reply(response, [], 300);
+    reply = new Reply(new ResponseWire(response), [], 300);
     reply.whole(200, 'text/plain', 'x'.repeat(20_000_000));
     reply.onOver(() => {
       over = true;
@@ -72,7 +73,7 @@ test('an answer is over when the client has it, not when it is written; who neve
 
 test('who reads slowly, but reads, gets all of it', async () => {
   const length = 5_000_000;
-  const client = await open(1, (response) => new Reply(response, [], 300).whole(200, 'text/plain', 'x'.repeat(length)));
+  const client = await open(1, (response) => new Reply(new ResponseWire(response), [], 300).whole(200, 'text/plain', 'x'.repeat(length)));
   let bytes = 0;
   client.on('data', (piece) => {
     bytes += piece.length;
@@ -96,7 +97,7 @@ test('what is sent as it comes ends with whoever takes nothing of it, and with w
     const body = endless();
     let sent = false;
     const client = await open(1, (response) => {
-      void new Reply(response, ['content-type', 'video/mp4'], 300).send(200, body).then(() => {
+      void new Reply(new ResponseWire(response), ['content-type', 'video/mp4'], 300).send(200, body).then(() => {
         sent = true;
       });
     });
@@ -110,7 +111,7 @@ test('what is sent as it comes ends with whoever takes nothing of it, and with w
 
 test('what is sent as it comes comes whole to whoever reads slowly, and not at all to whoever has left', async () => {
   const pieces = Array.from({ length: 80 }, (_, i) => Buffer.alloc(65_536, i));
-  const client = await open(1, (response) => void new Reply(response, [], 300).send(200, Readable.from(pieces)));
+  const client = await open(1, (response) => void new Reply(new ResponseWire(response), [], 300).send(200, Readable.from(pieces)));
   let bytes = 0;
   client.on('data', (piece) => {
     bytes += piece.length;
@@ -121,7 +122,7 @@ test('what is sent as it comes comes whole to whoever reads slowly, and not at a
   const body = endless();
   let reply: Reply | undefined;
   const leaver = await open(1, (response) => {
-    reply = new Reply(response, []);
+    reply = new Reply(new ResponseWire(response), []);
   });
   await expect.poll(() => reply).toBeDefined();
   leaver.destroy();
@@ -138,7 +139,7 @@ test('a source that breaks off breaks the connection: the client must not take a
     })(),
   );
   let text = '';
-  const client = await open(1, (response) => void new Reply(response, ['content-length', '20']).send(200, broken));
+  const client = await open(1, (response) => void new Reply(new ResponseWire(response), ['content-length', '20']).send(200, broken));
   client.on('data', (piece) => {
     text += String(piece);
   });

@@ -1,0 +1,188 @@
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { LaneTerms } from './lane.ts';
+import { readPlain } from './plain-request.ts';
+import { responseHead } from './response-head.ts';
+import { asLatin1, type Wire } from './wire.ts';
+
+/** A request that comes in more pieces, or for longer than so many looks, is read by somebody else. */
+const piecesMax = 4;
+const partialLooks = 2;
+
+/** One client's connection: one request at a time, and the wire of its answer. */
+export class LaneConnection implements Wire {
+  readonly #socket: Socket;
+  readonly #terms: LaneTerms;
+  /** What has come of the next request. */
+  #unread: Buffer | undefined;
+  #pieces = 0;
+  #looks = 0;
+  #busy = false;
+  #ended = false;
+  /** A head that waits for the first piece behind it. */
+  #head = '';
+  #closed: ((complete: boolean) => void)[] = [];
+  #drained: (() => void) | undefined;
+
+  constructor(socket: Socket, terms: LaneTerms) {
+    this.#socket = socket;
+    this.#terms = terms;
+    socket.on('data', this.#read).on('drain', this.#drain).on('timeout', this.#late);
+    socket.on('end', this.#finished).on('error', this.#failed).on('close', this.#gone);
+  }
+
+  readonly #read = (piece: Buffer): void => {
+    const bytes = this.#unread === undefined ? piece : Buffer.concat([this.#unread, piece]);
+    if (!this.#busy) return this.#take(bytes);
+    // Sent before the answer to the one before it: it waits for its turn. Reading goes on for a while: that is how we hear that a client has left.
+    this.#unread = bytes;
+    this.#pieces += 1;
+    if (this.#pieces >= piecesMax) this.#socket.pause();
+  };
+
+  #take(bytes: Buffer): void {
+    const request = readPlain(bytes, this.#terms.paths, this.#terms.bodyBytesMax);
+    if (request === 'partial' && this.#pieces < piecesMax) {
+      this.#unread = bytes;
+      this.#pieces += 1;
+    } else if (typeof request === 'string' || request.end < bytes.length) this.#handOver(bytes);
+    else {
+      this.#unread = undefined;
+      this.#pieces = 0;
+      this.#looks = 0;
+      this.#busy = true;
+      this.#ended = false;
+      this.#drained = undefined;
+      this.#terms.serve(request, this);
+    }
+  }
+
+  #handOver(bytes: Buffer): void {
+    const socket = this.#socket;
+    socket.off('data', this.#read).off('drain', this.#drain).off('timeout', this.#late);
+    socket.off('end', this.#finished).off('error', this.#failed).off('close', this.#gone);
+    this.#terms.handOver(this, socket, bytes);
+  }
+
+  /** From time to time. */
+  look(): void {
+    if (this.#busy) return;
+    this.#looks += 1;
+    if (this.#unread !== undefined && this.#looks >= partialLooks) this.handOverPartial();
+    else if (this.#looks >= this.#terms.idleLooks) this.#socket.destroy();
+  }
+
+  closeWhenIdle(): void {
+    if (!this.#busy) this.#socket.destroy();
+  }
+
+  /** A request that has begun to come is read by somebody else. */
+  handOverPartial(): void {
+    if (!this.#busy && this.#unread !== undefined) this.#handOver(this.#unread);
+  }
+
+  onClosed(closed: (complete: boolean) => void): void {
+    this.#closed.push(closed);
+  }
+
+  whole(status: number, headers: readonly string[], body: Buffer | string): void {
+    const head = responseHead(status, headers, this.#terms.always());
+    const last = asLatin1(body);
+    if (typeof last === 'string') return this.#last(head + last);
+    this.#socket.cork();
+    this.#socket.write(head, 'latin1');
+    this.#last(last);
+    this.#socket.uncork();
+  }
+
+  head(status: number, headers: readonly string[]): void {
+    this.#head = responseHead(status, headers, `${this.#terms.always()}transfer-encoding: chunked\r\n`);
+  }
+
+  write(text: string): boolean {
+    if (text === '') return !this.#socket.writableNeedDrain;
+    return this.#socket.write(this.#chunk(text), 'latin1');
+  }
+
+  end(text: string): void {
+    this.#last(`${text === '' ? this.#heading() : this.#chunk(text)}0\r\n\r\n`);
+  }
+
+  #chunk(text: string): string {
+    return `${this.#heading()}${text.length.toString(16)}\r\n${text}\r\n`;
+  }
+
+  #heading(): string {
+    const head = this.#head;
+    this.#head = '';
+    return head;
+  }
+
+  #last(bytes: string | Buffer): void {
+    this.#ended = true;
+    if (typeof bytes === 'string') this.#socket.write(bytes, 'latin1', this.#over);
+    else this.#socket.write(bytes, this.#over);
+  }
+
+  /** The client has all of the answer. A write that a broken connection cut short ends without an error, too. */
+  readonly #over = (error?: Error | null): void => {
+    if (error || !this.#busy || this.#socket.destroyed) return;
+    this.#busy = false;
+    if (this.#socket.timeout) this.#socket.setTimeout(0);
+    this.#tell(true);
+    if (this.#terms.closing || this.#socket.readableEnded) return void this.#socket.destroySoon();
+    const bytes = this.#unread;
+    if (bytes === undefined) return;
+    this.#pieces = 0;
+    this.#socket.resume();
+    this.#take(bytes);
+  };
+
+  #tell(complete: boolean): void {
+    const closed = this.#closed;
+    this.#closed = [];
+    for (const tell of closed) tell(complete);
+  }
+
+  onDrain(go: () => void): void {
+    this.#drained = go;
+  }
+
+  readonly #drain = (): void => {
+    const drained = this.#drained;
+    this.#drained = undefined;
+    drained?.();
+  };
+
+  /** No endpoint of a plain request answers with a file. */
+  send(body: Readable): Promise<void> {
+    body.destroy();
+    this.destroy();
+    return Promise.resolve();
+  }
+
+  limitTheRest(ms: number): void {
+    if (this.#socket.writableLength > 0) this.#socket.setTimeout(ms);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  readonly #late = (): void => this.destroy();
+
+  /** The client will send nothing more. What is written already it may still read. */
+  readonly #finished = (): void => {
+    if (!this.#ended || !this.#busy) this.destroy();
+  };
+
+  /** What went wrong shows in its end. */
+  readonly #failed = (): void => {};
+
+  readonly #gone = (): void => {
+    this.#terms.gone(this);
+    if (!this.#busy) return;
+    this.#busy = false;
+    this.#tell(false);
+  };
+}
