@@ -1,9 +1,11 @@
 import type { AddressInfo } from 'node:net';
+import about from '../package.json' with { type: 'json' };
 import { openKeyring } from './accounts/keyring.ts';
 import { keysTopic } from './accounts/keys.ts';
 import { type DoorLog, openDoor } from './api/door.ts';
 import { endpointsOf } from './api/endpoints.ts';
 import { FileDesk } from './api/files.ts';
+import { openDocuments } from './api/openapi/routes.ts';
 import { openPages } from './api/pages.ts';
 import { unreadable } from './api/unreadable.ts';
 import { systemClock } from './base/clock.ts';
@@ -164,6 +166,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const usdRatePpm = options.configuration?.usdRatePpm;
   const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm, payments: payments.payments });
   const consoleDoor = await consoleOn(server, { database, log, pages: pagesOf }, options);
+  openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const ready = () => door.open && till.admitting;
   openPages(server, { ready, metrics: () => metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });

@@ -2,7 +2,7 @@ import { refuse } from '../base/refusal.ts';
 import { type Body, isObject, refuseType } from './check.ts';
 import { addPlace, type Media, noMedia } from './media-address.ts';
 
-const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
+export const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
 /** Part type → modality, for parts that are not text. */
 const modalities: Readonly<Record<string, string>> = { image_url: 'image', input_audio: 'audio', file: 'file', video_url: 'video' };

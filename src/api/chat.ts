@@ -6,6 +6,7 @@ import type { ClientRequest } from '../gateway/request.ts';
 import { usageText } from '../providers/wire/chat-usage.ts';
 import {
   type Body,
+  isObject,
   optionalArray,
   optionalBoolean,
   optionalInteger,
@@ -20,8 +21,8 @@ import { checkMessages, textOf } from './chat-messages.ts';
 
 /** Answers to one request at most, as in the convention. */
 export const choicesMax = 128;
-const stopsMax = 4;
-const topLogprobsMax = 20;
+export const stopsMax = 4;
+export const topLogprobsMax = 20;
 
 /** How a completion ends, whose chunks are called so. */
 export const completionFormat = (chunks: string): ClientFormat => ({
@@ -104,7 +105,7 @@ function checkStop(body: Body): void {
 function checkTools(body: Body): void {
   const tools = optionalArray(body, 'tools') ?? [];
   for (const [i, tool] of tools.entries()) {
-    if (typeof tool !== 'object' || tool === null) refuseType(`tools[${i}]`, 'an object', tool);
+    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
   }
   optionalBoolean(body, 'parallel_tool_calls');
   const format = optionalObject(body, 'response_format');

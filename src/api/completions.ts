@@ -4,10 +4,10 @@ import type { ClientRequest } from '../gateway/request.ts';
 import { checkSampling, checkStreamOptions, choicesMax, completionFormat } from './chat.ts';
 import { type Body, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 
-const bestOfMax = 20;
-const promptsMax = 2_048;
+export const bestOfMax = 20;
+export const promptsMax = 2_048;
 /** OpenAI's is 5; other vendors tell more. */
-const logprobsMax = 20;
+export const logprobsMax = 20;
 
 export const completionsFormat = completionFormat('text_completion');
 

@@ -9,8 +9,8 @@ import { type Body, isObject, optionalInteger, refuseType, requiredString } from
 import { wholeFormat } from './whole-format.ts';
 
 /** Inputs of one request, as in the convention (wire-formats §1.3). */
-const inputsMax = 2_048;
-const encodings = ['float', 'base64'];
+export const inputsMax = 2_048;
+export const encodings = ['float', 'base64'];
 
 export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =>
   editBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),

@@ -7,10 +7,10 @@ import { type ImageSize, type ImageWish, resolutionOf, sizeText } from '../provi
 import { type Body, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 import type { Given } from './images-given.ts';
 
-const partialsMax = 3;
+export const partialsMax = 3;
 
 /** What a client may say in one word, whichever the model. */
-const words: Readonly<Record<string, readonly string[]>> = {
+export const words: Readonly<Record<string, readonly string[]>> = {
   response_format: ['url', 'b64_json'],
   background: ['transparent', 'opaque', 'auto'],
   output_format: ['png', 'jpeg', 'webp', 'gif', 'svg'],

@@ -3,7 +3,7 @@ import { type Body, isObject, refuseType } from './check.ts';
 import { addAddress, type Media, noMedia } from './media-address.ts';
 
 /** Instructions in the middle of a conversation are a role of their own for models that take them. */
-const roles = ['user', 'assistant', 'system'];
+export const roles = ['user', 'assistant', 'system'];
 
 /** Checks `messages` and `system` as far as every model agrees on them; blocks of types that we do not know are the model's to judge. */
 export function checkConversation(body: Body): Media {

@@ -87,7 +87,7 @@ function checkSampling(body: Body): void {
     if (typeof stop !== 'string') refuseType(`stop_sequences[${i}]`, 'a string', stop);
 }
 
-const choices = ['auto', 'any', 'tool', 'none'];
+export const toolChoices = ['auto', 'any', 'tool', 'none'];
 
 function checkTools(body: Body): void {
   for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
@@ -101,7 +101,7 @@ function checkTools(body: Body): void {
   if (choice === undefined) return;
   const { type, name } = choice;
   if (typeof type !== 'string') refuseType('tool_choice.type', 'a string', type);
-  if (!choices.includes(type))
-    refuse('invalid_value', { param: 'tool_choice.type', why: `'${type}' is not one of ${choices.join(', ')}.` });
+  if (!toolChoices.includes(type))
+    refuse('invalid_value', { param: 'tool_choice.type', why: `'${type}' is not one of ${toolChoices.join(', ')}.` });
   if (type === 'tool' && typeof name !== 'string') refuseType('tool_choice.name', 'a string', name);
 }

@@ -6,7 +6,7 @@ import { wholeFormat } from './whole-format.ts';
 
 /** What the convention asks when the client names none. */
 const modelUsual = 'omni-moderation-latest';
-const inputsMax = 2_048;
+export const inputsMax = 2_048;
 
 export const moderationsFormat = wholeFormat();
 

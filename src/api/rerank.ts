@@ -7,7 +7,7 @@ import { vectorUsageText } from '../providers/wire/vectors.ts';
 import { type Body, isObject, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 import { wholeFormat } from './whole-format.ts';
 
-const documentsMax = 2_048;
+export const documentsMax = 2_048;
 const bytesPerToken = 3;
 /** A unit of search is a question and so many documents of so many tokens, the question's with them (docs.cohere.com/docs/how-does-cohere-pricing-work, 2026-08). */
 const documentsAUnit = 100;

@@ -2,7 +2,7 @@ import { refuse } from '../base/refusal.ts';
 import { type Body, isObject, refuseType } from './check.ts';
 import { addPlace, type Media, noMedia } from './media-address.ts';
 
-const roles = ['user', 'assistant', 'system', 'developer'];
+export const roles = ['user', 'assistant', 'system', 'developer'];
 
 /** Part type → modality, for parts that are not text. */
 const modalities: Readonly<Record<string, string>> = { input_image: 'image', input_audio: 'audio', input_file: 'file' };

@@ -4,7 +4,7 @@ import { type Body } from './check.ts';
 import type { Endpoint, Visit } from './door.ts';
 
 const pageDefault = 20;
-const pageMax = 100;
+export const pageMax = 100;
 
 /** What clients ask of responses that are remembered. Another account's are not there. */
 export function storedEndpoints(memory: ResponseMemory): readonly Endpoint[] {

@@ -20,8 +20,8 @@ import { limitHeaders } from './limit-headers.ts';
 import { checkInput, textOf } from './responses-content.ts';
 
 /** The least that the convention allows. */
-const outputTokensLeast = 16;
-const topLogprobsMax = 20;
+export const outputTokensLeast = 16;
+export const topLogprobsMax = 20;
 
 /** How a response ends: its last event is the end mark, and is held back until the charge is committed. */
 export const responsesFormat: ClientFormat = {

@@ -8,9 +8,9 @@ import { chatEnvelope } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
 
 /** As in the convention (wire-formats §1.5). */
-const charactersMax = 4_096;
-const slowest = 0.25;
-const fastest = 4;
+export const charactersMax = 4_096;
+export const slowest = 0.25;
+export const fastest = 4;
 
 /** Sound of so many tokens a second, and so many seconds a character, is more than any voice needs: numbers and signs are read as words. */
 const most = { tokensPerCharacter: 8, secondsPerCharacter: 0.5, tokensBeside: 256, secondsBeside: 5 };

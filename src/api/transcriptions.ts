@@ -74,7 +74,7 @@ export async function parseTranscription(id: string, principal: Principal, form:
   };
 }
 
-const translated = scripts.filter((format) => format !== 'diarized_json');
+export const translated = scripts.filter((format) => format !== 'diarized_json');
 
 async function recordingOf({ files }: Form): Promise<Pick<ListenWish, 'file' | 'filename' | 'type' | 'format' | 'seconds'>> {
   const [file] = files;

@@ -4,7 +4,7 @@ import type { VideoImage, VideoWish } from '../providers/task-adapter.ts';
 import { type Body, isObject, optionalArray, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 
 /** As in the convention (wire-formats §7, row 32). */
-const promptCharsMax = 32_000;
+export const promptCharsMax = 32_000;
 const imagesMax = 16;
 const imagePattern = /^(?:https?:\/\/|data:(image\/[\w.+-]+);base64,)/;
 /** What we can look at; whether any other picture is one, is the vendor's to say. */

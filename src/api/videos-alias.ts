@@ -22,7 +22,7 @@ import { checkImage, checkPrompt, checkSize } from './video-wish.ts';
 const ownSeconds: readonly number[] = [4, 8, 12];
 const secondsMax = 60;
 const pageDefault = 20;
-const pageMax = 100;
+export const pageMax = 100;
 const mebibyte = 1024 * 1024;
 const formLimits = { fields: 32, fieldBytes: 20 * mebibyte, files: 1, fileBytes: 20 * mebibyte, bodyBytes: 32 * mebibyte };
 const imageTypes = /^image\/(?:png|jpeg|webp)$/;

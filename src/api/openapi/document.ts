@@ -1,0 +1,129 @@
+import type { Endpoint } from '../door.ts';
+import { errorAnswers, errorSchemas } from './error-answers.ts';
+import written from './examples.json' with { type: 'json' };
+import type { Operation } from './operation.ts';
+import { operations } from './operations.ts';
+import { text } from './schema.ts';
+
+export type Row = Pick<Endpoint, 'method' | 'path'>;
+
+/** What examples.json has of an endpoint: a request that works against the simulated vendors, and whose SDKs know it. */
+export interface Written {
+  readonly note?: string;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+export const examples: Readonly<Record<string, Written | undefined>> = written;
+
+export interface About {
+  readonly version: string;
+  /** How clients reach the gateway; undefined: where the document came from. */
+  readonly publicUrl: string | undefined;
+}
+
+/** `POST /chat/completions`: how a row is called in the table of operations. */
+export const nameOf = ({ method, path }: Row): string => `${method} ${path}`;
+
+/** What is said of a row. One without documentation is a bug, which a test finds first. */
+export function operationOf(row: Row): Operation {
+  const operation = operations[nameOf(row)];
+  if (operation === undefined) throw new Error(`${nameOf(row)} has no documentation`);
+  return operation;
+}
+
+/** `/videos/:id/content` → `/v1/videos/{video_id}/content`. */
+export function pathOf(row: Row): string {
+  const places = Object.keys(operationOf(row).path ?? {});
+  let next = 0;
+  return `/v1${row.path.replace(/:\w+|\*/g, () => `{${places[next++]}}`)}`;
+}
+
+/** The OpenAPI 3.1 description of these rows, as one JSON value. */
+export function openApi(rows: readonly Row[], { version, publicUrl }: About) {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const row of rows) (paths[pathOf(row)] ??= {})[row.method.toLowerCase()] = operationObject(operationOf(row));
+  const tags = [...new Set(rows.map((row) => operationOf(row).tag))];
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tollgate',
+      version,
+      description: introduction,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl ?? '/' }],
+    security: [{ key: [] }],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, made in the console. `/v1/messages` takes it in `x-api-key` as well.',
+        },
+      },
+      headers,
+      schemas: { ...errorSchemas, ...Object.assign({}, ...rows.map((row) => operationOf(row).schemas ?? {})) },
+      responses: errorAnswers,
+    },
+  };
+}
+
+const introduction =
+  'One base address, one API key, one prepaid balance; which vendor answers is decided by `model`. Requests and answers follow the conventions of the vendors’ own SDKs, which work after changing their base address and key. ' +
+  'What is described here is checked before anything is paid for. Members that are not described are not looked at: they are passed on to the model’s vendor.';
+
+const headers = {
+  'x-request-id': { description: 'Names the request, in the console and in the operator’s log.', schema: { type: 'string' } },
+  'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } },
+  'idempotent-replayed': {
+    description: '`true` where the answer is that of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string' },
+  },
+};
+
+const onceParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Sent again with the same key within 24 hours, a request happens once and is answered the same.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+/** Whatever the endpoint, these are possible. */
+const usualStatuses = [400, 401, 404, 408, 413, 429, 500, 503];
+
+function operationObject(operation: Operation): object {
+  const { id, tag, summary, description, path = {}, query = {}, body, answer, once, also = [] } = operation;
+  const { note, example } = examples[id] ?? {};
+  const words = [description, note].filter((part) => part !== undefined).join(' ');
+  const statuses = [...usualStatuses, ...(once ? [409] : []), ...also].sort((a, b) => a - b);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(words !== '' && { description: words }),
+    parameters: [
+      ...Object.entries(path).map(([name, said]) => ({ name, in: 'path', required: true, schema: text(said) })),
+      ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
+      ...(once ? [onceParameter] : []),
+    ],
+    ...(body && { requestBody: { required: true, content: contentOf(body, example) } }),
+    responses: {
+      200: {
+        description: 'The answer.',
+        headers: {
+          'x-request-id': { $ref: '#/components/headers/x-request-id' },
+          ...(once && { 'idempotent-replayed': { $ref: '#/components/headers/idempotent-replayed' } }),
+        },
+        content: contentOf(answer, undefined),
+      },
+      ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
+    },
+  };
+}
+
+function contentOf(schemas: Readonly<Record<string, object>>, example: object | undefined): object {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([type, schema]) => [type, { schema, ...(example && type === 'application/json' && { example }) }]),
+  );
+}

@@ -1,0 +1,21 @@
+import { audioOperations } from './audio-operations.ts';
+import { chatOperations } from './chat-operations.ts';
+import { imageOperations } from './image-operations.ts';
+import { messagesOperations } from './messages-operations.ts';
+import { modelOperations } from './model-operations.ts';
+import type { Operations } from './operation.ts';
+import { responsesOperations } from './responses-operations.ts';
+import { vectorOperations } from './vector-operations.ts';
+import { videoOperations } from './video-operations.ts';
+
+/** The interface as its readers know it, row by row. A test holds it to the rows that are served, and to what they refuse. */
+export const operations: Operations = {
+  ...chatOperations,
+  ...messagesOperations,
+  ...responsesOperations,
+  ...vectorOperations,
+  ...imageOperations,
+  ...audioOperations,
+  ...videoOperations,
+  ...modelOperations,
+};

@@ -1,0 +1,151 @@
+import { refusals } from '../../base/refusal.ts';
+import { examples, operationOf, pathOf, type Row } from './document.ts';
+import type { Operation } from './operation.ts';
+import { operations } from './operations.ts';
+import type { Schema } from './schema.ts';
+
+/** The interface for people: one page without scripts, made of the same rows as the document. `base` is how clients reach the gateway. */
+export function page(rows: readonly Row[], base: string, stylePath: string): string {
+  const tags = [...new Set(rows.map((row) => operationOf(row).tag))];
+  const sections = tags.map((tag) =>
+    section(
+      tag,
+      rows.filter((row) => operationOf(row).tag === tag),
+      base,
+    ),
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Interface · Tollgate</title>
+<link rel="stylesheet" href="${stylePath}">
+</head>
+<body>
+<a class="skip" href="#content">To the content</a>
+<header><a href="/">Tollgate</a> <a href="/openapi.json">openapi.json</a></header>
+<div class="columns">
+<nav aria-label="Endpoints">${tags.map((tag) => navigation(tag, rows)).join('')}<h2>More</h2><ul><li><a href="#errors">Errors</a></li></ul></nav>
+<main id="content">
+<h1>Interface</h1>
+${introduction(base)}
+${sections.join('\n')}
+${errors()}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+function navigation(tag: string, rows: readonly Row[]): string {
+  const items = rows
+    .filter((row) => operationOf(row).tag === tag)
+    .map((row) => `<li><a href="#${operationOf(row).id}">${title(row)}</a></li>`);
+  return `<h2>${escaped(tag)}</h2><ul>${items.join('')}</ul>`;
+}
+
+const title = (row: Row): string => `<code>${row.method} ${escaped(pathOf(row)).replaceAll('/', '/<wbr>')}</code>`;
+
+function introduction(base: string): string {
+  return `<p>The base address is <code>${escaped(base)}/v1</code>. Each request carries a key, made in <a href="/">the console</a>, as <code>Authorization: Bearer KEY</code>. Bodies are JSON in UTF-8 unless another kind is named.</p>
+<p>What is described here is checked before anything is paid for. Members that are not described are not looked at: they are passed on to the model’s vendor. Absent and <code>null</code> are the same. Every answer carries <code>x-request-id</code>.</p>`;
+}
+
+function section(tag: string, rows: readonly Row[], base: string): string {
+  return `<section aria-label="${escaped(tag)}"><h2>${escaped(tag)}</h2>${rows.map((row) => article(row, base)).join('\n')}</section>`;
+}
+
+function article(row: Row, base: string): string {
+  const operation = operationOf(row);
+  const { id, summary, description, path = {}, query = {}, body = {}, answer, once } = operation;
+  const { note } = examples[id] ?? {};
+  const places = Object.entries(path).map(([name, said]) => [name, { type: 'string', description: said }] as const);
+  const said = [description, note].filter((part) => part !== undefined).join(' ');
+  return `<article id="${id}"><h3>${title(row)}</h3><p>${prose(summary)}.${said === '' ? '' : ` ${prose(said)}`}</p>
+${once ? '<p>With an <code>Idempotency-Key</code> (1 to 255 characters) it happens once within 24 hours, however often it is sent.</p>' : ''}
+${members(id, 'In the path', places)}${members(id, 'In the query', Object.entries(query))}
+${Object.entries(body)
+  .map(([type, schema]) => shape(id, `Body, ${type}`, schema))
+  .join('')}
+${Object.entries(answer)
+  .map(([type, schema]) => shape(id, `Answer, ${type}`, schema))
+  .join('')}
+${sample(row, operation, base)}</article>`;
+}
+
+function shape(id: string, heading: string, schema: Schema): string {
+  const { properties, required = [], description = '' } = resolved(schema);
+  if (properties === undefined) return `<h4>${escaped(heading)}</h4><p>${prose(description)}</p>`;
+  return members(id, heading, Object.entries(properties), new Set(required));
+}
+
+function members(
+  id: string,
+  heading: string,
+  rows: readonly (readonly [string, Schema])[],
+  required: ReadonlySet<unknown> = new Set(),
+): string {
+  if (rows.length === 0) return '';
+  const lines = rows.map(([name, schema]) => {
+    const { description = '' } = resolved(schema);
+    const head = `<code>${escaped(name)}</code>${required.has(name) ? ' <em>required</em>' : ''}`;
+    return `<tr><th scope="row">${head}</th><td>${prose(kindOf(schema))}</td><td>${prose(description)}${inner(schema)}</td></tr>`;
+  });
+  return `<h4>${escaped(heading)}</h4><div class="table" tabindex="0" role="region" aria-label="${id}: ${escaped(heading)}"><table><tbody>${lines.join('')}</tbody></table></div>`;
+}
+
+/** The members of an object that stands in another, or of those in a list, one level down. */
+function inner(schema: Schema): string {
+  const kinds = resolved(schema).anyOf ?? [schema];
+  const within = kinds.map((kind) => resolved(resolved(kind).items ?? kind)).find(({ properties }) => properties !== undefined);
+  if (within?.properties === undefined) return '';
+  const lines = Object.entries(within.properties).map(
+    ([name, member]) => `<li><code>${escaped(name)}</code>: ${prose(resolved(member).description ?? '')}</li>`,
+  );
+  return `<ul>${lines.join('')}</ul>`;
+}
+
+function kindOf(schema: Schema): string {
+  const { type = [], enum: words, const: only, minimum, maximum, anyOf } = resolved(schema);
+  if (anyOf !== undefined) return [...new Set(anyOf.map(kindOf).filter((kind) => kind !== 'null'))].join(' or ');
+  if (only !== undefined) return `\`${only}\``;
+  if (words !== undefined) return words.flatMap((one) => (one === null ? [] : [`\`${one}\``])).join(' ');
+  const written = [type].flat();
+  const kind = written.length === 1 ? written.join() : written.filter((one) => one !== 'null').join(' or ');
+  if (minimum === undefined) return kind || 'any';
+  return maximum === undefined ? `${kind}, ${minimum} or more` : `${kind}, ${minimum} to ${maximum}`;
+}
+
+function sample(row: Row, { id, body }: Operation, base: string): string {
+  const { example } = examples[id] ?? {};
+  if (example === undefined || body?.['application/json'] === undefined) return '';
+  const command = `curl ${base}${pathOf(row)} -H "authorization: Bearer $TOLLGATE_KEY" \\\n  -H "content-type: application/json" \\\n  -d '${JSON.stringify(example)}'`;
+  return `<h4>Example</h4><pre tabindex="0" aria-label="Example of ${id}">${escaped(command)}</pre>`;
+}
+
+function errors(): string {
+  const lines = Object.entries(refusals).map(
+    ([name, { status, code, message }]) =>
+      `<tr><th scope="row">${status}</th><td><code>${name}</code></td><td>${code === null ? '' : `<code>${code}</code>`}</td><td>${escaped(message)}</td></tr>`,
+  );
+  return `<section id="errors" aria-label="Errors"><h2>Errors</h2><p>Every answer that says no has one shape: <code>{"error": {"message", "type", "param", "code"}}</code>; below <code>/v1/messages</code> it is <code>{"type": "error", "error": {"type", "message"}, "request_id"}</code>.</p>
+<div class="table" tabindex="0" role="region" aria-label="Refusals"><table><thead><tr><th scope="col">status</th><th scope="col">refusal</th><th scope="col">code</th><th scope="col">message</th></tr></thead><tbody>${lines.join('')}</tbody></table></div></section>`;
+}
+
+const schemas: Readonly<Record<string, Schema>> = Object.assign(
+  {},
+  ...Object.values(operations).map((operation) => operation.schemas ?? {}),
+);
+
+/** What a reference refers to, with its own description where it has one. */
+function resolved(schema: Schema): Schema {
+  const { $ref, ...more } = schema;
+  return $ref !== undefined ? { ...schemas[$ref.slice($ref.lastIndexOf('/') + 1)], ...more } : schema;
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => escapes[sign] ?? sign);
+/** Backticks become code. */
+const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

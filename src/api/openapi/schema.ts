@@ -1,0 +1,67 @@
+/** JSON Schema of 2020-12, which OpenAPI 3.1 speaks. Every schema says what it is in `description`. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Members;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly enum?: readonly (string | null)[];
+  readonly const?: string | boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+  readonly format?: 'binary';
+  readonly examples?: readonly unknown[];
+}
+type Members = Readonly<Record<string, Schema>>;
+
+export const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more });
+export const flag = (description: string): Schema => ({ type: 'boolean', description });
+export const list = (description: string, items: Schema, more: Schema = {}): Schema => ({ type: 'array', description, items, ...more });
+export const word = (description: string, words: readonly string[]): Schema => ({ type: 'string', description, enum: words });
+export const number = (description: string, least: number, most: number): Schema => ({
+  type: 'number',
+  description,
+  minimum: least,
+  maximum: most,
+});
+/** Without `most`: as large as a whole number can be. */
+export const whole = (description: string, least: number, most?: number): Schema => ({
+  type: 'integer',
+  description,
+  minimum: least,
+  ...(most === undefined ? {} : { maximum: most }),
+});
+export const oneOf = (description: string, ...kinds: readonly Schema[]): Schema => ({ description, anyOf: kinds });
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** What is handed to the model's vendor as it came, unlooked at: the convention says what it may be. */
+export const passed = (description: string): Schema => ({ description: `${description} Passed on as it is.` });
+/** The same where an object is all that is asked for. */
+export const anyObject = (description: string): Schema => ({ type: 'object', description });
+
+/** What a client sends. Absent and null are the same, and members that are not named here are passed on. */
+export function asked(required: Members, optional: Members = {}): Schema {
+  const nullable = Object.fromEntries(Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]));
+  return { type: 'object', required: Object.keys(required), properties: { ...required, ...nullable } };
+}
+
+/** What we answer; members in `sometimes` may be absent or null. */
+export function answered(always: Members, sometimes: Members = {}): Schema {
+  return asked(always, sometimes);
+}
+
+function orNull(schema: Schema): Schema {
+  const { $ref, type, anyOf, enum: words, ...more } = schema;
+  if ($ref !== undefined) return { ...more, anyOf: [{ $ref }, { type: 'null' }] };
+  if (anyOf !== undefined) return { ...more, anyOf: [...anyOf, { type: 'null' }] };
+  if (type === undefined) return schema;
+  return { type: [type, 'null'].flat(), ...(words && { enum: [...words, null] }), ...more };
+}

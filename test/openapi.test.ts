@@ -1,0 +1,255 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { simConfig } from '../sim/catalog.ts';
+import { wav } from '../sim/media/wav.ts';
+import { parseChat } from '../src/api/chat.ts';
+import { parseCompletion } from '../src/api/completions.ts';
+import { parseEmbeddings } from '../src/api/embeddings.ts';
+import { parseMessages } from '../src/api/messages-endpoint.ts';
+import { examples, nameOf, type openApi } from '../src/api/openapi/document.ts';
+import type { Operation } from '../src/api/openapi/operation.ts';
+import { operations } from '../src/api/openapi/operations.ts';
+import { parseResponse } from '../src/api/responses.ts';
+import { refusals } from '../src/base/refusal.ts';
+import { recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { openaiChat } from './sdk/openai-chat.ts';
+import { openaiResponses } from './sdk/openai-responses.ts';
+import { pngUrl } from './sdk/sdk.ts';
+import { type Body, type Probe, Schemas } from './support/openapi-probes.ts';
+import { openSimulatedGateway, openTemporaryGateway, type Temporary } from './support/temporary.ts';
+
+type Document = ReturnType<typeof openApi>;
+
+let simulated: Temporary;
+/** Of which no vendor can be reached: whatever is not refused is a 503. */
+let lonely: Temporary;
+let document: Document;
+let schemas: Schemas;
+
+beforeAll(async () => {
+  simulated = await openSimulatedGateway();
+  lonely = await openTemporaryGateway(simConfig('http://127.0.0.1:9'));
+  document = JSON.parse(await (await fetch(`${simulated.gateway.url}/openapi.json`)).text());
+  schemas = new Schemas(document);
+});
+afterAll(async () => {
+  await lonely.close();
+  await simulated.close();
+});
+
+const named: readonly (readonly [string, string, Operation])[] = Object.entries(operations).map(([name, operation]) => {
+  const [method = '', path = ''] = name.split(' ');
+  return [method, path, operation];
+});
+const posted = named.filter(([method, , { body }]) => method === 'POST' && body !== undefined);
+
+const ask = (to: Temporary, method: string, path: string, body?: string | FormData, headers: Record<string, string> = {}) =>
+  fetch(`${to.gateway.url}/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${to.key}`, ...(typeof body === 'string' && { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+
+/** As JSON where the endpoint takes it, else as a form with a recording. */
+function packed({ body = {} }: Operation, content: Body): string | FormData {
+  if (body['application/json'] !== undefined) return JSON.stringify(content);
+  const form = new FormData();
+  for (const [name, value] of Object.entries(content))
+    if (name !== 'file') form.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  form.set('file', new Blob([new Uint8Array(wav('Hello'))]), 'hello.wav');
+  return form;
+}
+
+const exampleOf = ({ id }: Operation): Body => examples[id]?.example ?? {};
+
+describe('the document', () => {
+  test('is OpenAPI 3.1, by another’s reading', async () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(await new Validator().validate({ ...document })).toEqual({ valid: true });
+  });
+
+  test('has every endpoint that is served, and no other', () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => nameOf({ method: method === 'get' ? 'GET' : method === 'post' ? 'POST' : 'DELETE', path })),
+    );
+    expect(described.map((name) => name.replace(/\{.*?\}/g, '…')).sort()).toEqual(
+      Object.keys(operations)
+        .map((name) => name.replace(' ', ' /v1').replace(/:\w+|\*/g, '…'))
+        .sort(),
+    );
+    const ids = named.map(([, , { id }]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('has every refusal, under its status', () => {
+    const text = JSON.stringify(document.components.responses);
+    for (const [name, { status }] of Object.entries(refusals)) {
+      expect(text, name).toContain(`\`${name}\``);
+      expect(Object.keys(document.components.responses)).toContain(`Error${status}`);
+    }
+  });
+
+  test('is sent once, and needs no key', async () => {
+    for (const path of ['/openapi.json', '/docs', '/docs/style.css']) {
+      const first = await fetch(simulated.gateway.url + path);
+      const etag = first.headers.get('etag') ?? '';
+      expect([first.status, (await first.text()).length > 1_000, etag.length > 10]).toEqual([200, true, true]);
+      const again = await fetch(simulated.gateway.url + path, { headers: { 'if-none-match': etag } });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+    }
+  });
+});
+
+/** What a model decides for itself: the document says so in words, and only what no model takes in its schema. */
+const ofTheModel = new Set([
+  ...['n', 'size', 'quality', 'duration', 'seconds', 'image', 'images', 'mask', 'input_reference', 'last_image', 'reference_images'],
+  ...['best_of', 'prompt', 'response_format', 'previous_response_id', 'input'],
+]);
+
+/** Whether the gateway says no to this member. */
+async function refuses(operation: Operation, path: string, { param, body }: Probe): Promise<string | undefined> {
+  const answer = await ask(lonely, 'POST', path, packed(operation, body));
+  const { error } = JSON.parse(await answer.text());
+  if (answer.status !== 400) return undefined;
+  const bare = param.replace('[]', '');
+  const name: string = error.param ?? /'([^']*)'/.exec(error.message)?.[1] ?? '';
+  return new RegExp(`^${bare}(?:$|[[.])`).test(name) ? error.message : undefined;
+}
+
+test.each(posted.map(([, path, operation]) => [path, operation] as const))(
+  '%s refuses what its schema does, and nothing else',
+  async (path, operation) => {
+    const form = operation.body?.['application/json'] === undefined;
+    const schema = operation.body?.['application/json'] ?? operation.body?.['multipart/form-data'] ?? {};
+    const good = { ...exampleOf(operation), ...(form && { file: '' }) };
+    expect(schemas.misfit(schema, good)).toBe(undefined);
+    const wrong: string[] = [];
+    for (const probe of schemas.probesOf(schema, good)) {
+      // Forms carry text alone, and the recording is always there.
+      if (form && (probe.param === 'file' || typeof probe.body[probe.param] !== 'string')) continue;
+      const message = await refuses(operation, path, probe);
+      if (probe.good ? message !== undefined && !ofTheModel.has(probe.param) : message === undefined)
+        wrong.push(`${probe.what}: ${message ?? 'is taken, and the schema says no'}`);
+    }
+    expect(wrong).toEqual([]);
+  },
+  60_000,
+);
+
+test.each(posted.map(([, path, operation]) => [path, operation] as const))(
+  '%s takes an Idempotency-Key if it says so',
+  async (path, operation) => {
+    const answer = await ask(lonely, 'POST', path, packed(operation, exampleOf(operation)), { 'idempotency-key': 'x'.repeat(300) });
+    const text = await answer.text();
+    expect(answer.status === 400 && text.includes('Idempotency-Key'), text).toBe(operation.once === true);
+  },
+);
+
+test('every example works, and every answer is as described', { timeout: 60_000 }, async () => {
+  const ids: Record<string, string> = {};
+  const expectFit = async (method: string, path: string, operation: Operation, body?: string | FormData) => {
+    const answer = await ask(simulated, method, path, body);
+    const type = answer.headers.get('content-type')?.split(';')[0] ?? '';
+    const text = await answer.text();
+    expect(answer.status, `${method} ${path}: ${text.slice(0, 300)}`).toBe(200);
+    const json = operation.answer['application/json'];
+    if (type !== 'application/json' || json === undefined)
+      return expect(Object.keys(operation.answer), path).toContain(type.replace(/\/.*/, '/*'));
+    const value: Body = JSON.parse(text);
+    expect(schemas.misfit(json, value), `${method} ${path}: ${text.slice(0, 300)}`).toBe(undefined);
+    if (typeof value['id'] === 'string') ids[operation.id] = value['id'];
+  };
+  for (const [method, path, operation] of posted) await expectFit(method, path, operation, packed(operation, exampleOf(operation)));
+  const found: Readonly<Record<string, string | undefined>> = {
+    '/responses/:id': ids['createResponse'],
+    '/responses/:id/input_items': ids['createResponse'],
+    '/video/generations/:id': ids['submitVideo'],
+    '/videos/:id': ids['createVideo'],
+    '/models/*': 'openai/gpt-oss-120b',
+  };
+  for (const [method, path, operation] of named)
+    if (method === 'GET' && (found[path] !== undefined || !/[:*]/.test(path)))
+      await expectFit(method, path.replace(/:\w+|\*/, found[path] ?? ''), operation);
+  await expectFit('DELETE', `/responses/${ids['createResponse']}`, operations['DELETE /responses/:id'] ?? expect.fail());
+});
+
+test('every chunk of a stream is as described', async () => {
+  const { example = {} } = examples['createChatCompletion'] ?? {};
+  const text = await (
+    await ask(simulated, 'POST', '/chat/completions', JSON.stringify({ ...example, stream: true, stream_options: { include_usage: true } }))
+  ).text();
+  const lines = text.split('\n').filter((line) => line.startsWith('data: '));
+  expect(lines.at(-1)).toBe('data: [DONE]');
+  expect(lines.length).toBeGreaterThan(3);
+  for (const line of lines.slice(0, -1))
+    expect(schemas.misfit({ $ref: '#/components/schemas/ChatCompletionChunk' }, JSON.parse(line.slice(6))), line).toBe(undefined);
+});
+
+test('what the official package sends fits', { timeout: 60_000 }, async () => {
+  const sent: { readonly path: string; readonly body: unknown }[] = [];
+  const native = globalThis.fetch;
+  const listening: typeof fetch = (input, init) => {
+    const path = new URL(input instanceof Request ? input.url : input).pathname.replace('/v1', '');
+    if (typeof init?.body === 'string') sent.push({ path, body: JSON.parse(init.body) });
+    return native(input, init);
+  };
+  globalThis.fetch = listening;
+  try {
+    for (const open of [openaiChat, openaiResponses]) {
+      const sdk = open(simulated.gateway.url, simulated.key);
+      const question = { model: 'gpt-5-mini', prompt: 'Hello' };
+      for (const more of [{}, { stream: true }, { image: true }, { schema: true }, { think: true }])
+        await sdk.ask({ ...question, ...more });
+      await (await sdk.ask({ ...question, prompt: 'What is the weather in Paris?', tools: true })).reply(['Sunny']);
+    }
+    const client = new OpenAI({ baseURL: `${simulated.gateway.url}/v1`, apiKey: simulated.key, fetch: listening });
+    await client.completions.create({ model: 'deepseek-chat', prompt: 'Once', stop: ['.'] });
+    await client.embeddings.create({ model: 'text-embedding-3-small', input: ['one', 'two'] });
+    await client.moderations.create({ model: 'omni-moderation-latest', input: [{ type: 'image_url', image_url: { url: pngUrl } }] });
+    await client.images.generate({ model: 'gpt-image-1', prompt: 'A fox', size: '1536x1024' });
+    await client.audio.speech.create({ model: 'gpt-4o-mini-tts', voice: 'alloy', input: 'Hello', response_format: 'wav' });
+    await client.audio.transcriptions.create({ model: 'whisper-1', file: await toFile(wav('Hello'), 'hello.wav') });
+  } finally {
+    globalThis.fetch = native;
+  }
+  expect(new Set(sent.map(({ path }) => path)).size).toBe(7);
+  for (const { path, body } of sent) {
+    const schema = operations[`POST ${path}`]?.body?.['application/json'] ?? expect.fail(path);
+    expect(schemas.misfit(schema, body), `${path} ${JSON.stringify(body).slice(0, 300)}`).toBe(undefined);
+  }
+});
+
+type Parse = (body: Body) => unknown;
+const principal = { keyId: 'key', userId: 'user', group: 'default', limit: undefined, expiresAt: undefined };
+const nothing = Buffer.alloc(0);
+/** Endpoint of recorded requests, ours, and who reads them at our door. */
+const read: readonly (readonly [string, string, Parse])[] = [
+  ['chat', 'ChatRequest', (body) => parseChat('req_1', principal, body, nothing)],
+  ['completion', 'CompletionRequest', (body) => parseCompletion('req_1', principal, body, nothing)],
+  ['embedding', 'EmbeddingsRequest', (body) => parseEmbeddings('req_1', principal, body, nothing)],
+  ['messages', 'MessageRequest', (body) => parseMessages('req_1', principal, {}, body, nothing)],
+  ['responses', 'ResponseRequest', (body) => parseResponse('req_1', principal, body, nothing)],
+];
+
+describe.skipIf(recordingsFolder === undefined)('recorded requests', () => {
+  test.each(read)('at %s fit where the door takes them, and only there', (endpoint, name, parse) => {
+    const bodies = recordingsAt(recordingsFolder ?? '', endpoint).flatMap(({ id, request }) =>
+      request === undefined ? [] : [{ id, body: { model: 'm', ...request } }],
+    );
+    expect(bodies.length).toBeGreaterThan(10);
+    const refused = (body: Body): string | undefined => {
+      try {
+        parse(body);
+        return undefined;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const different = bodies.flatMap(({ id, body }) => {
+      const [door, misfit] = [refused(body), schemas.misfit({ $ref: `#/components/schemas/${name}` }, body)];
+      return (door === undefined) === (misfit === undefined) ? [] : [`${id}: ${door ?? 'taken'}, but ${misfit ?? 'fits'}`];
+    });
+    expect(different).toEqual([]);
+  });
+});
