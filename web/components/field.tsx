@@ -1,5 +1,6 @@
 import { clsx } from 'clsx';
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
+import { plainAmount } from '../format/amount.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Icon } from './icon.tsx';
@@ -59,7 +60,7 @@ interface AmountInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, '
   readonly onChange: (value: string) => void;
 }
 
-/** Yuan. Takes `，。` and full-width digits for what they mean; what it makes of them is checked by `readAmount`. */
+/** Yuan. Takes `，。` and full-width digits for what they mean; what it makes of them is checked by `amountError`. */
 export function AmountInput({ value, onChange, className, ...rest }: AmountInputProps): ReactNode {
   return (
     <div className="relative">
@@ -133,28 +134,6 @@ export function Switch({ on, onChange, children }: SwitchProps): ReactNode {
       <span className="min-w-0">{children}</span>
     </button>
   );
-}
-
-/** Full-width digits and the punctuation of an input method, as what they mean; separators of thousands go. */
-export function plainAmount(typed: string): string {
-  return typed
-    .replace(/[\uFF10-\uFF19]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) - 0xfee0))
-    .replace(/[。．]/g, '.')
-    .replace(/[,，\s¥￥]/g, '');
-}
-
-interface AmountLimits {
-  readonly minimum?: number;
-  readonly decimals?: number;
-}
-
-/** The error's code, or undefined when `typed` is an amount: a third decimal is refused, never rounded away. */
-export function amountError(typed: string, { minimum = 0, decimals = 2 }: AmountLimits = {}): string | undefined {
-  const match = /^\d{1,9}(?:\.(\d*))?$/.exec(typed);
-  if (typed === '') return 'required';
-  if (match === null) return 'amount';
-  if ((match[1]?.length ?? 0) > decimals) return decimals === 2 ? 'decimals' : 'amount';
-  return Number(typed) < minimum || !/[1-9]/.test(typed) ? 'below_minimum' : undefined;
 }
 
 function borderOf(rest: { readonly 'aria-invalid'?: unknown }): string {

@@ -1,9 +1,14 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
 import { sayError } from './error-panel.tsx';
+
+/** What a form changes, as it was when it was opened: whoever else saves it meanwhile is met as a conflict, and not overwritten unseen. */
+export function useOpened<Thing>(thing: Thing): Thing {
+  return useState(() => thing)[0];
+}
 
 interface FormButtonsProps {
   /** The verb of what is sent. */

@@ -3,10 +3,11 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { KeyChange, KeyDetail, KeyView } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { AmountInput, amountError, Field, TextInput } from '../components/field.tsx';
-import { FormEnd } from '../components/form-end.tsx';
+import { AmountInput, Field, TextInput } from '../components/field.tsx';
+import { FormEnd, useOpened } from '../components/form-end.tsx';
 import { useZone } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
+import { amountError } from '../format/amount.ts';
 import { endOfDay } from '../format/day.ts';
 import { formatDay } from '../format/time.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
@@ -16,7 +17,8 @@ import { refreshKeys } from './key-parts.tsx';
 const amountDecimals = 9;
 
 /** Only what was changed is sent, with the version that was read: whoever else changed it meanwhile is not overwritten. */
-export function EditKey({ detail, onClose }: { readonly detail: KeyDetail; readonly onClose: () => void }): ReactNode {
+export function EditKey({ detail: shown, onClose }: { readonly detail: KeyDetail; readonly onClose: () => void }): ReactNode {
+  const detail = useOpened(shown);
   const words = useWords(keysWords);
   const toast = useToast();
   const save = useMutation({

@@ -5,8 +5,9 @@ import { ApiError, send } from '../api/client.ts';
 import { queryClient, sessionData, useMe } from '../api/data.ts';
 import { Button } from '../components/button.tsx';
 import { sayError } from '../components/error-panel.tsx';
-import { AmountInput, amountError, Field, Select, Switch, TextInput } from '../components/field.tsx';
+import { AmountInput, Field, Select, Switch, TextInput } from '../components/field.tsx';
 import { useToast } from '../components/toast.tsx';
+import { amountError } from '../format/amount.ts';
 import { settingsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
@@ -20,6 +21,8 @@ function useSave() {
     mutationFn: (body: MeChange) => send<Me>('PATCH', 'me', { body, ifMatch: version }),
     onSuccess: (me) => {
       queryClient.setQueryData(sessionData.queryKey, (old) => old && { ...old, me });
+      // Another zone has other days.
+      void queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => path !== sessionData.queryKey[0] });
       toast({ tone: 'done', text: words.saved });
     },
     onError: (error) => {
@@ -61,13 +64,15 @@ export function AccountForm(): ReactNode {
   const { settings } = useMe();
   const save = useSave();
   const [zone, setZone] = useState(settings.zone);
-  const [low, setLow] = useState(settings.low_balance?.replace(/\.?0+$/, '') ?? '');
+  const lowBefore = settings.low_balance?.replace(/\.?0+$/, '') ?? '';
+  const [low, setLow] = useState(lowBefore);
   const [wrong, setWrong] = useState<string>();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const error = low === '' ? undefined : amountError(low, { decimals: amountDecimals });
     setWrong(error);
-    if (error === undefined) save.mutate({ zone, low_balance: low === '' ? null : low });
+    if (error !== undefined) return;
+    save.mutate({ ...(zone !== settings.zone && { zone }), ...(low !== lowBefore && { low_balance: low === '' ? null : low }) });
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">

@@ -3,12 +3,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
 import type { NewOrderBody, OrderAnswer, WalletName } from '../../src/console/contract.ts';
-import { ApiError, newIdempotencyKey, send } from '../api/client.ts';
+import { ApiError, send } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
+import { useOnce } from '../api/once.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { sayError } from '../components/error-panel.tsx';
-import { AmountInput, amountError, Field } from '../components/field.tsx';
+import { AmountInput, Field } from '../components/field.tsx';
+import { amountError } from '../format/amount.ts';
 import { formatYuan } from '../format/money.ts';
 import { sharedWords, topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -17,20 +19,14 @@ const usual = ['1', '10', '50', '100', '500'] as const;
 const least = 1;
 const walletKey = 'tollgate_wallet';
 
-/**
- * Makes orders. Sent again after no answer it is the same order: the key stays until what is ordered is another thing.
- */
+/** Makes orders. Sent again after no answer it is the same order. */
 export function useOrder() {
   const navigate = useNavigate();
-  const last = useRef<{ readonly of: string; readonly key: string }>(undefined);
+  const once = useOnce();
   return useMutation({
-    mutationFn: (body: NewOrderBody) => {
-      const of = JSON.stringify(body);
-      if (last.current?.of !== of) last.current = { of, key: newIdempotencyKey() };
-      return send<OrderAnswer>('POST', 'orders', { body, idempotencyKey: last.current.key });
-    },
+    mutationFn: (body: NewOrderBody) => send<OrderAnswer>('POST', 'orders', { body, idempotencyKey: once.keyFor(body) }),
     onSuccess: ({ order, balance }) => {
-      last.current = undefined;
+      once.taken();
       showBalance(balance);
       queryClient.setQueryData([`orders/${order.id}`, {}], order);
       void queryClient.invalidateQueries({ queryKey: ['orders'] });
@@ -112,7 +108,7 @@ export function TopUpForm({ wallets }: { readonly wallets: readonly WalletName[]
       <OrderError error={order.error} />
       <Button look="primary" size="large" type="submit" busy={order.isPending}>
         {words.submit}
-        {amountError(amount, { minimum: least }) === undefined && ` · ${formatYuan(amount.replace(/\.$/, ''), 'balance')}`}
+        {amountError(amount, { minimum: least }) === undefined && ` · ${formatYuan(amount, 'balance')}`}
       </Button>
       {wallet === 'alipay' && (
         <Button look="ghost" icon="external" onClick={() => pay('web')}>

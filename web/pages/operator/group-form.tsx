@@ -6,9 +6,10 @@ import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, plainAmount, TextInput } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Field, TextInput } from '../../components/field.tsx';
+import { FormButtons, useOpened } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { plainAmount } from '../../format/amount.ts';
 import { signedPercent } from '../../format/count.ts';
 import { formatYuan } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
@@ -58,7 +59,8 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
   );
 }
 
-export function EditGroup({ group, onClose }: { readonly group: OperatorGroup; readonly onClose: () => void }): ReactNode {
+export function EditGroup({ group: shown, onClose }: { readonly group: OperatorGroup; readonly onClose: () => void }): ReactNode {
+  const group = useOpened(shown);
   const { groups: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();

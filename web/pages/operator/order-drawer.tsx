@@ -12,10 +12,9 @@ import { PathLink } from '../../components/path-link.tsx';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { parseYuan } from '../../format/money.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { OrderBadge, orderAddress, refreshOrders, TimeLeft } from './order-parts.tsx';
+import { leftOf, OrderBadge, orderAddress, refreshOrders, TimeLeft } from './order-parts.tsx';
 import { RefundDialog } from './order-refund.tsx';
 import { pathName, useAct } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
@@ -93,7 +92,6 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
   const [asking, setAsking] = useState(false);
   const none = () => setOpen(undefined);
   const waits = order.state === 'waiting' || order.state === 'scanned';
-  const left = parseYuan(order.amount) - parseYuan(order.refunded);
   const query = async () => {
     setAsking(true);
     await act(async () => {
@@ -108,7 +106,7 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
     await refreshOrders();
     toast({ tone: 'done', text: words.closed });
   };
-  const notRefundable = order.state !== 'credited' ? words.notCredited : left <= 0n ? words.nothingLeft : undefined;
+  const notRefundable = order.state !== 'credited' ? words.notCredited : leftOf(order) <= 0n ? words.nothingLeft : undefined;
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap gap-2">

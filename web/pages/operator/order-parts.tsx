@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { OrderState, OrderView } from '../../../src/console/contract.ts';
 import { useNow } from '../../browser/now.ts';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
+import { parseYuan } from '../../format/money.ts';
 import { formatDuration } from '../../format/time.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -12,6 +13,12 @@ export const orderAddress = (id: string): string => `operator/orders/${encodeURI
 /** Its owner's balance and the trail have moved with it. */
 export async function refreshOrders(): Promise<void> {
   await Promise.all([refresh('operator/orders'), refresh('operator/users'), refresh('operator/reconciliation')]);
+}
+
+/** What can still be paid back, nano-yuan: refunds that are under way have theirs already. */
+export function leftOf({ amount, refunded, refunds }: OrderView): bigint {
+  const underWay = refunds.filter(({ state }) => state === 'held' || state === 'asked');
+  return underWay.reduce((left, refund) => left - parseYuan(refund.amount), parseYuan(amount) - parseYuan(refunded));
 }
 
 const statuses: Readonly<Record<OrderState, Status>> = {

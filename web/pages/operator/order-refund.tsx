@@ -5,13 +5,14 @@ import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { AmountInput, amountError, Field } from '../../components/field.tsx';
+import { AmountInput, Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { orderAddress, refreshOrders } from './order-parts.tsx';
+import { leftOf, orderAddress, refreshOrders } from './order-parts.tsx';
 import { FormProblem, pathName, ReasonField } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
@@ -33,13 +34,14 @@ export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const toast = useToast();
   const [idempotencyKey] = useState(newIdempotencyKey);
-  const left = parseYuan(order.amount) - parseYuan(order.refunded);
+  const left = leftOf(order);
   const [text, setText] = useState<Text>({ amount: fen(left), reason: '', typed: '' });
   const [step, setStep] = useState<1 | 2>(1);
   const refund = useMutation({
     mutationFn: (body: RefundBody) => send<RefundAnswer>('POST', `${orderAddress(order.id)}/refund`, { body, idempotencyKey }),
-    onSuccess: async (_, { amount }) => {
-      toast({ tone: 'done', text: words.refundBegun(formatYuan(amount, 'balance')) });
+    onSuccess: async ({ refund: { state } }, body) => {
+      const amount = formatYuan(body.amount, 'balance');
+      toast(state === 'failed' ? { tone: 'failed', text: words.refundRefused(amount) } : { tone: 'done', text: words.refundBegun(amount) });
       onClose();
       await refreshOrders();
     },

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import type { PriceClass } from '../../../src/console/contract.ts';
 import { IconButton } from '../../components/button.tsx';
-import { AmountInput, amountError, Field, Select } from '../../components/field.tsx';
+import { AmountInput, Field, Select } from '../../components/field.tsx';
+import { amountError } from '../../format/amount.ts';
 import { emptyLine, lineKey, type PriceLine } from '../../format/written-price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';

@@ -3,9 +3,10 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { CreditBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { AmountInput, amountError, Field, TextInput } from '../../components/field.tsx';
+import { AmountInput, Field, TextInput } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -91,6 +92,6 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
 }
 
 function afterText(balance: string, amount: string, kind: 'credit' | 'debit'): string {
-  const moved = parseYuan(amount.replace(/\.$/, ''));
+  const moved = parseYuan(amount);
   return formatYuan(parseYuan(balance) + (kind === 'credit' ? moved : -moved), 'exact');
 }

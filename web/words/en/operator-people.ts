@@ -141,6 +141,7 @@ export default {
       `${amount} are held in the account of ${name} at once, and paid back through ${wallet} when the wallet confirms. If it refuses, they are released.`,
     refundButton: (amount: string) => `Refund ${amount}`,
     refundBegun: (amount: string) => `${amount} held; the wallet is asked.`,
+    refundRefused: (amount: string) => `The wallet refused; ${amount} is the user's again.`,
     tooMuch: 'More than can be refunded.',
     nothingLeft: 'All of it has been refunded.',
     notCredited: 'Only what was credited can be refunded.',

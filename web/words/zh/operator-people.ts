@@ -131,6 +131,7 @@ export default {
     refundWhat: (amount, name, wallet) => `${amount} 将立即在 ${name} 的账户中冻结，钱包确认后经${wallet}退回。如果钱包拒绝，会解除冻结。`,
     refundButton: (amount) => `退款 ${amount}`,
     refundBegun: (amount) => `${amount} 已冻结，正在请求钱包。`,
+    refundRefused: (amount) => `钱包拒绝了退款，${amount} 仍归用户。`,
     tooMuch: '超过可退金额。',
     nothingLeft: '已全部退款。',
     notCredited: '只有已到账的订单可以退款。',

@@ -1,0 +1,21 @@
+/** Full-width digits and the punctuation of an input method, as what they mean; separators of thousands go. */
+export function plainAmount(typed: string): string {
+  return typed
+    .replace(/[\uFF10-\uFF19]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) - 0xfee0))
+    .replace(/[。．]/g, '.')
+    .replace(/[,，\s¥￥]/g, '');
+}
+
+interface AmountLimits {
+  readonly minimum?: number;
+  readonly decimals?: number;
+}
+
+/** The error's code, or undefined when `typed` is an amount that `parseYuan` reads: a third decimal is refused, never rounded away. */
+export function amountError(typed: string, { minimum = 0, decimals = 2 }: AmountLimits = {}): string | undefined {
+  const match = /^\d{1,9}(?:\.(\d+))?$/.exec(typed);
+  if (typed === '') return 'required';
+  if (match === null) return 'amount';
+  if ((match[1]?.length ?? 0) > decimals) return decimals === 2 ? 'decimals' : 'amount';
+  return Number(typed) < minimum || !/[1-9]/.test(typed) ? 'below_minimum' : undefined;
+}
