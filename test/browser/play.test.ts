@@ -266,6 +266,14 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     expect(await answered(page)).toBe(0.2272);
     const sent = (await page.getByRole('main').innerText()).includes('That did not work');
     expect(sent).toBe(false);
+    // What it costs is what the group of the key pays that is chosen.
+    await page.route('**/console/api/models?group=default', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll('"0.1136"', '"0.5"') });
+    });
+    await page.reload();
+    await page.getByRole('radio', { name: '256 × 256' }).check();
+    await main(page).getByText(/¥0\.50? each/).waitFor();
   }, 60_000);
 });
 
@@ -301,8 +309,13 @@ describe.skipIf(noChromium)('videos in the playground', () => {
     const live = await startLiveConsole(filming('sim-task-moderated'));
     const { page, user } = await openAt(live, '/playground/video?model=sora-2');
     await page.getByLabel('Prompt').fill('A fox');
+    // The answer is lost on its way, and it is sent again: it is the same video.
+    await page.route('**/console/api/play/videos', (route) => route.fetch().then(() => route.abort('internetdisconnected')), { times: 1 });
+    await page.getByRole('button', { name: 'Make the video' }).click();
+    await page.getByRole('alert').waitFor();
     await page.getByRole('button', { name: 'Make the video' }).click();
     await page.getByText('¥3.550000 released', { exact: false }).waitFor({ timeout: 30_000 });
+    expect((await user.ask('tasks')).json.items).toHaveLength(1);
     expect((await user.ask('session')).json.balance).toMatchObject({ available: '100.000000000', held: '0.000000000' });
   }, 60_000);
 });

@@ -25,8 +25,10 @@ import type { Picture } from './turns.ts';
 
 /** Pictures of words, and pictures of pictures. */
 export function Images(payer: Payer): ReactNode {
-  const detail = useData<ModelDetail>(modelAddress(payer.model.id));
-  return <Loaded query={detail}>{(model) => <Easel key={model.id} {...payer} detail={model} />}</Loaded>;
+  const { id, prices } = payer.model;
+  const detail = useData<ModelDetail>(modelAddress(id));
+  // Its prices are those of the group of the key that was used last, not of the one that pays.
+  return <Loaded query={detail}>{(model) => <Easel key={model.id} {...payer} detail={{ ...model, prices }} />}</Loaded>;
 }
 
 interface Run {

@@ -1,8 +1,9 @@
 import { type ReactNode, useCallback, useState } from 'react';
 import type { ModelDetail, UnitPrice } from '../../../src/console/contract.ts';
-import { newIdempotencyKey, send } from '../../api/client.ts';
+import { send } from '../../api/client.ts';
 import { queryClient, useData, useSession } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
+import { useOnce } from '../../api/once.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { Field, Select, Textarea } from '../../components/field.tsx';
@@ -98,6 +99,7 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
   const { video: words, ...shared } = useWords(playgroundWords);
   const [, setAsked] = useSearchState(asked);
   const [tried, setTried] = useState(false);
+  const once = useOnce();
   const [state, setState] = useState<{ readonly busy: boolean; readonly error?: unknown }>({ busy: false });
   const submit = async () => {
     setTried(true);
@@ -105,7 +107,8 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
     setState({ busy: true });
     try {
       const headers = { 'x-paying-key': keyId };
-      const { id } = await send<{ id: string }>('POST', 'play/videos', { body, headers, idempotencyKey: newIdempotencyKey() });
+      const { id } = await send<{ id: string }>('POST', 'play/videos', { body, headers, idempotencyKey: once.keyFor({ keyId, body }) });
+      once.taken();
       void queryClient.invalidateQueries({ queryKey: ['session'] });
       setAsked({ task: id }, { replace: true });
       setState({ busy: false });
