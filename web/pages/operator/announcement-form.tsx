@@ -6,7 +6,7 @@ import { queryClient, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { FormButtons, useOpened } from '../../components/form-end.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { clockOf, instantOf } from '../../format/day.ts';
@@ -39,7 +39,8 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-export function AnnouncementForm({ announcement, onClose }: FormProps): ReactNode {
+export function AnnouncementForm({ announcement: shown, onClose }: FormProps): ReactNode {
+  const announcement = useOpened(shown);
   const { announcements: words } = useWords(bookWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();

@@ -54,7 +54,7 @@ export function AnnouncementsPage(): ReactNode {
           }
         </Loaded>
       </Panel>
-      {(form === 'new' || edited !== undefined) && <AnnouncementForm announcement={edited} onClose={close} />}
+      {(form === 'new' || edited !== undefined) && <AnnouncementForm key={form} announcement={edited} onClose={close} />}
     </Page>
   );
 }

@@ -5,7 +5,7 @@ import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/conso
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, TextInput } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { FormButtons, useOpened } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
@@ -69,7 +69,8 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
   );
 }
 
-export function EditModel({ model, onClose }: { readonly model: OperatorModel; readonly onClose: () => void }): ReactNode {
+export function EditModel({ model: shown, onClose }: { readonly model: OperatorModel; readonly onClose: () => void }): ReactNode {
+  const model = useOpened(shown);
   const { model: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
