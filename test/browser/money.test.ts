@@ -187,7 +187,15 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     const drawer = page.getByRole('dialog', { name: 'Charge' });
     await drawer.getByText('gpt-image-2').first().waitFor();
     expect(new URL(page.url()).pathname).toBe('/usage/req_pictures');
+    // Nothing of the one before stands in for the one that is still loading.
+    let answer = async (): Promise<void> => {};
+    await page.route('**/console/api/usage/req_arithmetic', (route) => {
+      answer = () => route.continue();
+    });
     await page.keyboard.press('ArrowDown');
+    await drawer.locator('[aria-busy="true"]').first().waitFor();
+    expect(await drawer.innerText()).not.toContain('gpt-image-2');
+    await answer();
     await drawer.getByText('Cached input', { exact: true }).first().waitFor();
     const arithmetic = await drawer.innerText();
     for (const figure of ['11,263 tokens', '¥0.2125', '0.0023933875', '¥0.002393388', '−¥0.013577263', 'Equal to the ledger’s transfer'])

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { nanoPerYuan } from '../../src/base/money.ts';
+import { credit } from '../../src/ledger/ledger.ts';
 import { expectAccessible, looksIn, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
 import { startLiveConsole } from './gateway.ts';
 
@@ -49,6 +52,36 @@ describe.skipIf(noChromium)('the way in, in Chromium', () => {
     await go('/operator/users');
     expect(await page.getByRole('main').innerText()).toContain('Operators only.');
     expect(await page.getByRole('navigation', { name: 'Main' }).innerText()).not.toContain('Operator');
+  });
+});
+
+describe.skipIf(noChromium)('live updates, in Chromium', () => {
+  test('that they are paused is said after ten seconds, however often they are tried for; they come back by themselves', async () => {
+    const live = await startLiveConsole();
+    const { cookie, userId } = await live.newUser({ yuan: 5n });
+    const { page, go } = await openWindow(live.url, cookie);
+    await page.clock.install();
+    await page.route('**/console/api/events', (route) => route.fulfill({ status: 503, body: '' }));
+    await go('/keys');
+    const paused = page.getByText('Live updates paused');
+    const isSaid = async () => {
+      await page.clock.runFor(1_000);
+      return paused.isVisible();
+    };
+    await expect.poll(isSaid, { timeout: 10_000 }).toBe(true);
+    await page.unroute('**/console/api/events');
+    await expect.poll(isSaid, { timeout: 10_000 }).toBe(false);
+    const grant = {
+      id: 'grant_live',
+      account: userId,
+      from: 'grants',
+      amount: nanoPerYuan,
+      code: 'grant',
+      ref: 'test',
+      at: systemClock.now(),
+    };
+    await credit(live.gateway.database, grant);
+    await page.getByRole('link', { name: 'Available ¥6.00' }).waitFor();
   });
 });
 
@@ -143,6 +176,39 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     const window = await context.newPage();
     await window.goto(`${live.url}/sign-in/done`);
     await page.getByRole('dialog', { name: 'Copy your key now' }).waitFor();
+  }, 60_000);
+});
+
+describe.skipIf(noChromium)('somebody whose session has ended, in Chromium', () => {
+  test('is told by a page that only looks, and finds what was typed; somebody else begins anew', async () => {
+    const live = await startLiveConsole();
+    const [user, other] = [await live.newUser(), await live.newUser()];
+    const { page, context, go } = await openWindow(live.url, user.cookie);
+    await page.clock.install();
+    await go('/keys/new');
+    await page.getByLabel('Name').fill('typed before');
+    const gone = page.getByRole('dialog', { name: 'Signed out' });
+    const signIn = async (cookie: string) => {
+      const [name = '', value = ''] = cookie.split('=', 2);
+      await context.addCookies([{ name, value, url: live.url, httpOnly: true }]);
+      const window = await context.newPage();
+      await window.goto(`${live.url}/sign-in/done`);
+    };
+    const looksAgain = async () => {
+      await page.clock.runFor(61_000);
+      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+      await gone.waitFor();
+    };
+    await user.ask(`sessions/${user.sessionId}`, { method: 'DELETE' });
+    await looksAgain();
+    const again = await live.signIn(user.userId);
+    await signIn(again.cookie);
+    await gone.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Name').inputValue()).toBe('typed before');
+    await again.ask(`sessions/${again.sessionId}`, { method: 'DELETE' });
+    await looksAgain();
+    await signIn(other.cookie);
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('');
   }, 60_000);
 });
 

@@ -1,6 +1,7 @@
-import { QueryClient, keepPreviousData, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { QueryClient, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import type { BalanceView, Me, SessionView } from '../../src/console/contract.ts';
 import { ApiError, type Query, get, rememberCsrf } from './client.ts';
+import { signedInAgain } from './session-gone.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -15,26 +16,37 @@ export const queryClient = new QueryClient({
 
 /**
  * What GET `path` answers, for `useQuery`: `useQuery(data<Page<KeyView>>('keys', { after }))`. Its key is `[path, query]`, so that
- * `queryClient.invalidateQueries({ queryKey: ['keys'] })` asks for every page of it again. While another query of the same path loads, the old answer stays.
+ * `queryClient.invalidateQueries({ queryKey: ['keys'] })` asks for every page of it again. While another query of the same path loads, the old answer stays;
+ * another path is another thing, for which nothing stands in.
  */
 export function data<T>(path: string, query: Query = {}) {
   const asked = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
   return queryOptions({
     queryKey: [path, asked],
     queryFn: ({ signal }) => get<T>(path, asked, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: (before, asked) => (asked?.queryKey[0] === path ? before : undefined),
   });
 }
 
 export const sessionData = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) => {
+  queryFn: async ({ signal }): Promise<SessionView> => {
     const session = await get<SessionView>('session', {}, signal);
-    rememberCsrf(session.csrf);
-    return session;
+    const before = queryClient.getQueryData<SessionView>(['session']);
+    // Pages are drawn for somebody: who was signed in a moment ago is asked to do so again, over what he sees.
+    if (session.me === null && before?.me) {
+      await signedInAgain();
+      return get<SessionView>('session', {}, signal).then(known);
+    }
+    return known(session);
   },
   staleTime: 60_000,
 });
+
+function known(session: SessionView): SessionView {
+  rememberCsrf(session.csrf);
+  return session;
+}
 
 /** Below the root route, which loads it. */
 export function useSession(): SessionView {

@@ -9,6 +9,7 @@ type Handler = (data: never) => void;
 const names: readonly ConsoleEventName[] = ['balance', 'order', 'task', 'charge', 'announcement', 'channel'];
 const pauseAfterMs = 10_000;
 const pollMs = 15_000;
+const reopenMs = 5_000;
 
 const handlers = new Map<string, Set<Handler>>();
 const listeners = new Set<() => void>();
@@ -52,28 +53,40 @@ export function startEvents(address: string): () => void {
   return () => {
     ended.abort();
     channel.close();
-    clearTimeout(pausing);
+    stopPausing();
     stopPolling();
   };
 }
 
-/** Holds the stream until this tab leaves. EventSource reconnects by itself, with the id of the last event. */
+/**
+ * Holds the stream until this tab leaves. EventSource comes back by itself from a connection that broke, with the id of the last event; from an answer that is no
+ * stream (a node that goes, a proxy without one) it does not, and is begun anew.
+ */
 function lead(address: string, channel: BroadcastChannel, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const source = new EventSource(address);
+    let source: EventSource;
+    let again: ReturnType<typeof setTimeout> | undefined;
     const tell = (live: boolean) => {
       alive(live);
       channel.postMessage({ name: 'alive', live });
     };
-    source.addEventListener('open', () => tell(true));
-    source.addEventListener('error', () => tell(false));
-    for (const name of names) {
-      source.addEventListener(name, ({ data }) => {
-        deliver(name, data);
-        channel.postMessage({ name, text: data });
+    const begin = () => {
+      source = new EventSource(address);
+      source.addEventListener('open', () => tell(true));
+      source.addEventListener('error', () => {
+        tell(false);
+        if (source.readyState === EventSource.CLOSED) again = setTimeout(begin, reopenMs);
       });
-    }
+      for (const name of names) {
+        source.addEventListener(name, ({ data }) => {
+          deliver(name, data);
+          channel.postMessage({ name, text: data });
+        });
+      }
+    };
+    begin();
     ended.addEventListener('abort', () => {
+      clearTimeout(again);
       source.close();
       resolve();
     });
@@ -86,22 +99,35 @@ function deliver(name: string, text: string): void {
 }
 
 function alive(live: boolean): void {
-  clearTimeout(pausing);
-  pausing = undefined;
   if (live) {
+    const missed = pausing !== undefined || polling !== undefined;
+    stopPausing();
     stopPolling();
     show('live');
+    if (missed) refresh();
   } else if (polling === undefined) {
-    pausing = setTimeout(() => {
+    // Every attempt that fails says so: the first one counts.
+    pausing ??= setTimeout(() => {
+      pausing = undefined;
       startPolling();
       show('paused');
     }, pauseAfterMs);
   }
 }
 
+function stopPausing(): void {
+  clearTimeout(pausing);
+  pausing = undefined;
+}
+
 function startPolling(): () => void {
-  polling ??= setInterval(() => void queryClient.invalidateQueries({ refetchType: 'active' }), pollMs);
+  polling ??= setInterval(refresh, pollMs);
   return stopPolling;
+}
+
+/** What is looked at; the rest when it is. */
+function refresh(): void {
+  void queryClient.invalidateQueries({ refetchType: 'active' });
 }
 
 function stopPolling(): void {

@@ -35,7 +35,6 @@ export function OrderPage(): ReactNode {
   const { orderId = '' } = useParams({ strict: false });
   const query = useQuery({
     ...orderOf(orderId),
-    placeholderData: undefined as never, // another order is no stand-in for this one
     refetchInterval: ({ state }) => (state.data !== undefined && isOpen(state.data) ? pollMs : false),
   });
   const onOrder = useCallback((order: OrderView) => order.id === orderId && keep(order), [orderId]);
@@ -106,9 +105,7 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
   const busy = (action: string) => act.isPending && act.variables === action;
   return (
     <div className="flex w-full flex-col items-center gap-3 border-t border-line pt-4">
-      <p className="text-table text-muted">
-        {words.doubt} {words.checkNote}
-      </p>
+      <p className="text-table text-muted">{words.doubt}</p>
       <div className="flex flex-wrap justify-center gap-2">
         <Button icon="refresh" busy={busy('check')} onClick={() => act.mutate('check')}>
           {words.check}

@@ -1,11 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { queryClient, useMe } from '../api/data.ts';
+import { useMe } from '../api/data.ts';
 import { send } from '../api/client.ts';
 import { setTheme, themes, useTheme } from '../browser/theme.ts';
 import { IconButton } from '../components/button.tsx';
+import { sayError } from '../components/error-panel.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuRule } from '../components/menu.tsx';
 import { Badge } from '../components/status-badge.tsx';
+import { useToast } from '../components/toast.tsx';
 import { sharedWords } from '../words/families.ts';
 import { switchLanguage, useWords } from '../words/family.ts';
 import { languages, useLanguage } from '../words/language.ts';
@@ -35,6 +37,7 @@ export function AccountMenu({ compact }: { readonly compact: boolean }): ReactNo
   const words = useWords(sharedWords);
   const me = useMe();
   const navigate = useNavigate();
+  const signOut = useSignOut();
   return (
     <Menu trigger={<IconButton icon="account" label={words.nav.account} size="small" />}>
       <MenuLabel>{me.name}</MenuLabel>
@@ -92,8 +95,16 @@ function ThemeChoice(): ReactNode {
   );
 }
 
-async function signOut(): Promise<void> {
-  await send('DELETE', 'session').catch(() => undefined);
-  queryClient.clear();
-  location.assign('/sign-in');
+/** Nobody is told that he has left while he has not. */
+function useSignOut(): () => Promise<void> {
+  const words = useWords(sharedWords);
+  const toast = useToast();
+  return async () => {
+    try {
+      await send('DELETE', 'session');
+    } catch (error) {
+      return toast({ tone: 'failed', text: sayError(error, words) });
+    }
+    location.assign('/sign-in');
+  };
 }

@@ -1,4 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import type { SessionView } from '../../src/console/contract.ts';
+import { get, rememberCsrf } from '../api/client.ts';
 import { queryClient, sessionData } from '../api/data.ts';
 import { sessionIsBack, sessionStaysGone, signInChannel, useSessionGone } from '../api/session-gone.ts';
 import { Button } from '../components/button.tsx';
@@ -14,12 +16,19 @@ export function SessionGone(): ReactNode {
   useEffect(() => {
     if (!gone) return undefined;
     const channel = signInChannel();
+    const who = queryClient.getQueryData(sessionData.queryKey)?.me?.id;
     const back = async () => {
-      const session = await queryClient.fetchQuery({ ...sessionData, staleTime: 0 });
-      if (session.me !== null) sessionIsBack();
+      const session = await get<SessionView>('session');
+      if (session.me === null) return;
+      // Somebody else: nothing of what the page holds is his, and nothing that was asked for is done in his name.
+      if (session.me.id !== who) return location.reload();
+      rememberCsrf(session.csrf);
+      queryClient.setQueryData(sessionData.queryKey, session);
+      sessionIsBack();
     };
-    channel.addEventListener('message', () => void back());
-    const look = () => void back(); // or signed in on another tab
+    const look = () => void back().catch(() => undefined); // no answer: it is looked for again
+    channel.addEventListener('message', look);
+    // Or signed in on another tab.
     addEventListener('focus', look);
     return () => {
       channel.close();
