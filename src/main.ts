@@ -27,18 +27,19 @@ import { StreamWatch } from './gateway/stream-watch.ts';
 import { Submissions } from './gateway/submissions.ts';
 import { type TaskLimits, taskLimits } from './gateway/tasks/limits.ts';
 import { Pins } from './gateway/tasks/pins.ts';
+import type { TaskParts } from './gateway/tasks/parts.ts';
 import { Tasks } from './gateway/tasks/tasks.ts';
 import { postControl } from './http/control.ts';
 import { type ConsoleOptions, consoleOn } from './open-console.ts';
-import { type LimitOptions, limitsOn, type OpenLimits } from './open-limits.ts';
+import { type LimitOptions, limitsOn } from './open-limits.ts';
+import { type Counted, measure } from './open-metrics.ts';
 import { pageRowsOn } from './open-page-rows.ts';
 import { type PaymentOptions, paymentsOn } from './open-payments.ts';
 import { openServer, serverLimits } from './http/server.ts';
 import { Spools } from './http/spool.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
-import { tillMetrics } from './ledger/stats.ts';
-import { type LiveTill, openTill } from './ledger/till.ts';
+import { openTill } from './ledger/till.ts';
 import { forgetWindows } from './ledger/windows.ts';
 import { Addresses } from './media/addresses.ts';
 import { Copies } from './media/copies.ts';
@@ -64,6 +65,7 @@ import { openSealer, type Sealer } from './storage/seal.ts';
 import { accessText } from './telemetry/access.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
+import { Requests } from './telemetry/requests.ts';
 import { keepHours } from './usage/keep-hours.ts';
 import { keepMonths } from './usage/months.ts';
 import { recordColumns } from './usage/record.ts';
@@ -123,7 +125,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const blobs = openBlobs(options.media, systemClock);
   const files = filesOn(database, blobs, sealer, options);
   const { memory, submissions, signatures } = memoriesOn(database, sealer);
-  if (sole !== undefined) await submissions.release();
   const till = await tillOn(database, log);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
@@ -132,10 +133,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       lanes.keepOnly(snapshot);
     },
   });
-  const watch = new StreamWatch();
   const limits = await limitsOn(options, log);
-  const metrics = metricsOf(watch, till, limits);
-  const counts = new Counts(systemClock);
+  const counters = countersOn(options);
   const parts: Parts = {
     clock: systemClock,
     random: systemRandom,
@@ -144,23 +143,23 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     till,
     health: new Health(),
     limits: { ...gatewayLimits, ...options.limits },
-    watch,
+    watch: new StreamWatch(),
     lanes,
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
     files,
     spools: new Spools(),
     signatures,
     catalog: () => snapshot,
-    ...observed(log, metrics, counts),
+    ...observed(log, counters),
   };
-  const tasks = tasksOn(parts, database, sealer, log, options);
-  if (sole !== undefined) await tasks.release();
+  const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
+  if (sole !== undefined) await Promise.all([submissions.release(), tasks.release()]);
   const upkeep = await upkeepOn(database, [memory, submissions, signatures, files, tasks]);
-  const reporter = new Reporter({ ...parts, database, counts });
+  const reporter = new Reporter({ ...parts, database, counts: counters.counts });
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
-  const door = await openDoor(server, parts, endpoints, doorLog(log, metrics), serverLimits.jsonBodyBytesMax);
+  const door = await openDoor(server, parts, endpoints, doorLog(log, counters.metrics), serverLimits.jsonBodyBytesMax);
   desk.openOn(server);
   const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
   const usdRatePpm = options.configuration?.usdRatePpm;
@@ -169,7 +168,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const ready = () => door.open && till.admitting;
-  openPages(server, { ready, metrics: () => metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
+  counters.metrics.add(limits.families);
+  measure(counters, { ...parts, version: about.version, till, reporter, tasks, ready });
+  openPages(server, { ready, metrics: () => counters.metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
   const loops = [changes.stop, ...upkeep].map((stop) => ({ close: stop }));
   const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
   const close = async (): Promise<void> => {
@@ -196,16 +197,25 @@ async function upkeepOn(database: Database, memories: Parameters<typeof expireHo
   return kept.map(({ stop }) => stop);
 }
 
+interface Counters extends Counted {
+  readonly counts: Counts;
+}
+
+function countersOn({ metricsToken }: GatewayOptions): Counters {
+  const requests = new Requests();
+  return { metrics: new Metrics(metricsToken !== undefined), requests, counts: new Counts(systemClock, requests) };
+}
+
 /** What is told of every request and every attempt. */
-const observed = (log: Log, metrics: Metrics, counts: Counts): Pick<Parts, 'access' | 'failed'> => ({
+const observed = (log: Log, { metrics, requests, counts }: Counters): Pick<Parts, 'access' | 'failed'> => ({
   access: (line) => {
     log.text('request', accessText(line));
-    metrics.finished(line);
-    counts.finished(line);
+    requests.finished(line);
   },
   failed: (line) => {
     log.line('attempt failed', line);
     counts.failed(line);
+    metrics.failed(line.channel, line.fault);
   },
 });
 
@@ -222,12 +232,6 @@ async function emptied(server: ReturnType<typeof openServer>, doors: readonly Do
   await doors[0]?.drain(drainMs);
 }
 
-const metricsOf = (watch: StreamWatch, { stats }: LiveTill, { gauges, counters }: OpenLimits): Metrics =>
-  new Metrics(
-    { tollgate_open_streams: { help: 'Streams that are open now', read: () => watch.open }, ...gauges },
-    { ...tillMetrics(stats), ...counters },
-  );
-
 const memoriesOn = (database: Database, sealer: Sealer) => ({
   memory: openResponseMemory(database, systemClock),
   submissions: new Submissions(database, systemClock),
@@ -240,15 +244,30 @@ function filesOn(database: Database, blobs: Blobs, sealer: Sealer, { configurati
   return openFiles({ database, blobs, clock: systemClock, addresses, copies: new Copies(limits, configuration?.media), limits });
 }
 
-function tasksOn(parts: Parts, database: Database, sealer: Sealer, log: Log, { configuration, taskLimits: limits }: GatewayOptions): Tasks {
+/** What is told of work that outlived its request. */
+const taskEnded = (log: Log, { metrics, requests }: Counters): Pick<TaskParts, 'ended' | 'trouble'> => ({
+  ended(line) {
+    log.line('task', line);
+    metrics.ended(line.model, line.outcome);
+    requests.charged(line.model, line.costNano);
+  },
+  trouble: (task, error) => log.error('task', error, { id: task?.id }),
+});
+
+function tasksOn(
+  parts: Parts,
+  database: Database,
+  sealer: Sealer,
+  told: Pick<TaskParts, 'ended' | 'trouble'>,
+  { configuration, taskLimits: limits }: GatewayOptions,
+): Tasks {
   return new Tasks({
     ...parts,
     database,
     timers: systemTimers,
     pins: new Pins(database, sealer, parts.lanes, parts.catalog),
     taskLimits: { ...taskLimits, ...configuration?.video, ...limits },
-    ended: (line) => log.line('task', line),
-    trouble: (task, error) => log.error('task', error, { id: task?.id }),
+    ...told,
   });
 }
 

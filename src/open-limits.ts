@@ -3,6 +3,7 @@ import type { SharedLimiter } from './limits/contract.ts';
 import { MemoryLimiter } from './limits/limiter.ts';
 import { NodesLimiter } from './limits/nodes-limiter.ts';
 import { openSharedState } from './storage/shared-state.ts';
+import { type Family, family } from './telemetry/exposition.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface LimitOptions {
@@ -12,14 +13,13 @@ export interface LimitOptions {
 
 export interface OpenLimits {
   readonly limiter: SharedLimiter;
-  readonly gauges: Readonly<Record<string, { readonly help: string; readonly read: () => number }>>;
-  readonly counters: Readonly<Record<string, { readonly help: string; readonly total: () => number }>>;
+  readonly families: () => readonly Family[];
   close(): Promise<void>;
 }
 
 export async function limitsOn({ redisUrl }: LimitOptions, log: Log): Promise<OpenLimits> {
   const own = new MemoryLimiter(systemClock);
-  if (redisUrl === undefined) return { limiter: own, gauges: {}, counters: {}, close: async () => {} };
+  if (redisUrl === undefined) return { limiter: own, families: () => [], close: async () => {} };
   const changed = (there: boolean, why: string | undefined): void => {
     if (there) log.line('shared state is back', {});
     else log.error('shared state is away', why ?? 'the connection was closed', { consequence: 'each node limits by itself' });
@@ -28,13 +28,15 @@ export async function limitsOn({ redisUrl }: LimitOptions, log: Log): Promise<Op
   const limiter = new NodesLimiter({ state, own });
   return {
     limiter,
-    gauges: { tollgate_shared_state_up: { help: 'Whether Valkey or Redis answers', read: () => Number(state.there) } },
-    counters: {
-      tollgate_limits_alone_total: {
-        help: 'Requests limited by this process alone, the shared state being away',
-        total: () => limiter.alone,
-      },
-    },
+    families: () => [
+      family('tollgate_shared_state_up', 'gauge', 'Whether Valkey or Redis answers', Number(state.there)),
+      family(
+        'tollgate_limits_alone_total',
+        'counter',
+        'Requests limited by this process alone, the shared state being away',
+        limiter.alone,
+      ),
+    ],
     close() {
       limiter.close();
       return state.close();

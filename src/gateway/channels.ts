@@ -28,20 +28,22 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
   let last: AttemptResult | undefined;
   let failures: Map<FaultKind, number> | undefined;
   while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
-    const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random, choice);
+    const nowMs = parts.clock.monotonicMs();
+    const candidate = parts.health.pick(candidates, tried, nowMs, parts.random, choice);
     if (candidate === undefined) break;
     const lane = parts.lanes.of(candidate.channel);
     let one: Tried;
-    const begunMs = choice?.policy === 'latency' ? exchange.elapsedMs() : undefined;
+    const begunMs = nowMs - exchange.startedAtMs;
     lane.running += 1;
     try {
       one = await attemptOn(exchange, candidate, lane);
     } finally {
       lane.running -= 1;
+      exchange.vendorMs += exchange.elapsedMs() - begunMs;
     }
     if (one.result.kind !== 'fault') {
       if (one.result.kind !== 'left' && one.result.kind !== 'refused') parts.health.answered(candidate.id, parts.clock.monotonicMs());
-      if (begunMs !== undefined) tellPace(exchange, candidate, one.result, begunMs);
+      if (choice?.policy === 'latency') tellPace(exchange, candidate, one.result, begunMs);
       return one;
     }
     const { fault, stage } = one.result;

@@ -29,6 +29,8 @@ export class Exchange implements Running, Watched {
   /** Milliseconds to the first byte for the client, once it has left. */
   firstByteMs: number | undefined;
   attempts = 0;
+  /** Milliseconds for which an attempt was under way. */
+  vendorMs = 0;
   candidate: Candidate | undefined;
   attempt: Pick<Attempt, 'finish'> | undefined;
   /** The content type of the stream to the client. Undefined: that of events. */

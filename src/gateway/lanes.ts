@@ -106,6 +106,13 @@ export class Lanes {
     return running;
   }
 
+  /** Of the connections to a channel's vendor: how many are open, or how many attempts wait for one. */
+  connections(channel: string, which: 'open' | 'waiting'): number {
+    let count = 0;
+    for (const { channel: of, lane } of this.#lanes.values()) if (of.name === channel) count += lane.upstream[which];
+    return count;
+  }
+
   /** Closes the lanes of channels that are no longer sold. */
   keepOnly(snapshot: Snapshot): void {
     for (const [name, kept] of this.#lanes) {

@@ -38,5 +38,6 @@ export function report(exchange: Exchange, outcome: Outcome): void {
     cost: outcome.cost.toString(),
     firstByteMs: exchange.firstByteMs,
     durationMs: exchange.elapsedMs(),
+    vendorMs: exchange.vendorMs,
   });
 }

@@ -136,6 +136,16 @@ export class Upstream implements ConnectionOwner {
     this.#place = { secure, host, port, connectTimeoutMs: limits.connectTimeoutMs, session: undefined };
   }
 
+  /** Connections, in use or kept. */
+  get open(): number {
+    return this.#connections.size;
+  }
+
+  /** Calls that wait for one. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   /** The whole address of a path under this base. */
   urlOf(path: string): string {
     return this.#origin + this.#under(path);

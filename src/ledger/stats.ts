@@ -25,24 +25,6 @@ export class TillStats {
   undelivered = 0;
 }
 
-/** What is read of a till at each scrape, by its metric's name. */
-export function tillMetrics(stats: TillStats): Readonly<Record<string, { readonly help: string; readonly total: () => number }>> {
-  return {
-    tollgate_till_settled_total: { help: 'Charges committed', total: () => stats.settled },
-    tollgate_till_refused_total: { help: 'Charges that the database will never take: see settle_failed', total: () => stats.refused },
-    tollgate_till_shortfall_yuan_total: { help: 'Cost that nobody paid, in yuan', total: () => Number(stats.shortfallNano) / 1e9 },
-    tollgate_till_late_total: { help: 'Requests settled after their process was fenced', total: () => stats.late },
-    tollgate_till_fenced_total: { help: 'Times this process was fenced', total: () => stats.fenced },
-    tollgate_till_unknown_batches_total: { help: 'Batches sent again, their outcome unknown', total: () => stats.unknownBatches },
-    tollgate_till_undelivered_total: {
-      help: 'Answers withheld because their charge was not known in time',
-      total: () => stats.undelivered,
-    },
-    tollgate_till_waits_total: { help: 'Requests that waited for money', total: () => stats.waited },
-    tollgate_till_wait_seconds_total: { help: 'Time that requests waited for money', total: () => stats.waitedMs / 1_000 },
-  };
-}
-
 /** What an operator should hear of, once each. */
 export type TillEvent =
   | { readonly event: 'fenced' | 'behind' | 'broken'; readonly process: string; readonly unsettled: number; readonly error: unknown }

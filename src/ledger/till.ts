@@ -126,6 +126,11 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     return this.#floats.all();
   }
 
+  /** Charges that are not known to be committed. */
+  get unsettled(): number {
+    return this.#pipeline.unsettled;
+  }
+
   tryReserve(ask: ReserveAsk): Reservation | undefined {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#admits(nowMs)) return undefined;

@@ -20,6 +20,8 @@ export interface AccessLine {
   readonly cost: string;
   readonly firstByteMs: number | undefined;
   readonly durationMs: number;
+  /** Of that, while an attempt at a vendor was under way; absent where that was not measured. */
+  readonly vendorMs?: number;
 }
 
 /** A name as JSON text. Names come from the catalogue and return all the time. */

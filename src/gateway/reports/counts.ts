@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
-import type { AccessLine } from '../../telemetry/access.ts';
+import { growth } from '../../telemetry/durations.ts';
+import type { Requests } from '../../telemetry/requests.ts';
 
 /** Counts of an hour can be told to ten minutes. */
 export const slotMs = 600_000;
@@ -8,8 +9,6 @@ const minuteMs = 60_000;
 /** What is told of now is told of so many minutes. */
 export const recentMinutes = 5;
 
-/** Classes of first bytes grow by a seventh: what is told of them is that exact. */
-const growth = 1.15;
 const firstPrefix = 'first:';
 
 /** So much of one kind that one channel did within a slot (its beginning, wall clock, ms): `ok`, the kind of a fault, or the class of a first byte. */
@@ -22,8 +21,6 @@ export interface Count {
 
 /** The class in which a first byte lies, in words. */
 const firstByteKind = (at: number): string => `${firstPrefix}${at}`;
-
-const classOf = (ms: number): number => Math.max(0, Math.ceil(Math.log(Math.max(1, ms)) / Math.log(growth)));
 
 /** Milliseconds below which this share of first bytes came; undefined without any. */
 export function firstByteShare(counts: Iterable<Pick<Count, 'kind' | 'count'>>, share: number): number | undefined {
@@ -63,33 +60,28 @@ interface Minute {
   readonly firsts: Map<number, number>;
 }
 
-/** What this process has counted and nobody has written down yet. */
+/** How far one channel's counts had come when they were last read. */
+interface Seen {
+  ok: number;
+  failed: number;
+  all: number;
+  readonly firsts: number[];
+}
+
+/** What this process has counted and nobody has written down yet. Requests are counted elsewhere, once and for all who ask: what is new there is read every few seconds. */
 export class Counts {
   readonly #clock: Clock;
+  readonly #requests: Requests;
+  readonly #seen = new Map<string, Seen>();
   #slot = 0;
   #tallies = new Map<string, Tally>();
   /** Of slots that are over, and what could not be written. */
   #waiting: Count[] = [];
   #minutes: Minute[] = [];
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, requests: Requests) {
     this.#clock = clock;
-  }
-
-  /** A request is over. */
-  finished({ channel, outcome, status, firstByteMs }: AccessLine): void {
-    const now = this.#clock.now();
-    const minute = this.#minute(now);
-    const failed = status >= 500 || outcome === 'cut' || outcome.startsWith('fault:');
-    minute.requests += 1;
-    if (failed) minute.errors += 1;
-    if (failed || channel === undefined || status >= 300) return;
-    const tally = this.#tally(channel, now);
-    tally.ok += 1;
-    if (firstByteMs === undefined) return;
-    const at = classOf(firstByteMs);
-    more(tally.firsts, at);
-    more(minute.firsts, at);
+    this.#requests = requests;
   }
 
   /** One attempt did not come to anything. */
@@ -98,6 +90,7 @@ export class Counts {
   }
 
   recent(): Recent {
+    this.#read();
     const from = this.#clock.now() - recentMinutes * minuteMs;
     const minutes = this.#minutes.filter(({ at }) => at > from - minuteMs);
     const firsts = new Map<number, number>();
@@ -111,6 +104,7 @@ export class Counts {
 
   /** What is to be written down; it is counted here no more. */
   take(): readonly Count[] {
+    this.#read();
     this.#close();
     const taken = this.#waiting;
     this.#waiting = [];
@@ -120,6 +114,40 @@ export class Counts {
   /** It could not be written. Who is away for long loses the oldest. */
   putBack(counts: readonly Count[]): void {
     this.#waiting = [...counts, ...this.#waiting].slice(-waitingMax);
+  }
+
+  /** What was counted since the last time is of now. */
+  #read(): void {
+    const now = this.#clock.now();
+    const minute = this.#minute(now);
+    for (const { channel, ok, failed, all } of this.#requests.channels()) {
+      const seen = this.#seenOf(channel);
+      minute.requests += all - seen.all;
+      minute.errors += failed - seen.failed;
+      if (channel !== '' && ok > seen.ok) this.#tally(channel, now).ok += ok - seen.ok;
+      Object.assign(seen, { ok, failed, all });
+    }
+    for (const [channel, { counts }] of this.#requests.firsts) this.#readFirsts(channel, counts, minute, now);
+  }
+
+  #readFirsts(channel: string, counts: readonly number[], minute: Minute, now: number): void {
+    const { firsts: seen } = this.#seenOf(channel);
+    for (const [at, count] of counts.entries()) {
+      const fresh = count - (seen[at] ?? 0);
+      if (fresh === 0) continue;
+      seen[at] = count;
+      more(this.#tally(channel, now).firsts, at, fresh);
+      more(minute.firsts, at, fresh);
+    }
+  }
+
+  #seenOf(channel: string): Seen {
+    let seen = this.#seen.get(channel);
+    if (seen === undefined) {
+      seen = { ok: 0, failed: 0, all: 0, firsts: [] };
+      this.#seen.set(channel, seen);
+    }
+    return seen;
   }
 
   #tally(channel: string, now: number): Tally {
@@ -159,6 +187,6 @@ export class Counts {
 /** Counts that wait for a database at most. */
 const waitingMax = 100_000;
 
-function more<Key>(counts: Map<Key, number>, key: Key): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+function more<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
 }

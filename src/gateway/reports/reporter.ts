@@ -52,6 +52,16 @@ export class Reporter {
     this.#rooms = rooms;
   }
 
+  /** How long the last report took to write. */
+  get databaseMs(): number {
+    return this.#databaseMs;
+  }
+
+  /** How this process sees its channels, as it last wrote down. */
+  get channels(): Readonly<Record<string, ChannelReport>> {
+    return this.#channels;
+  }
+
   start(): void {
     this.#timer = setTimeout(() => {
       this.#writing = this.report().finally(() => {

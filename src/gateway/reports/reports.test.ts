@@ -3,6 +3,7 @@ import { forEachDatabase } from '../../../test/databases.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { Health } from '../../routing/health.ts';
 import type { AccessLine } from '../../telemetry/access.ts';
+import { Requests } from '../../telemetry/requests.ts';
 import { Lanes } from '../lanes.ts';
 import { StreamWatch } from '../stream-watch.ts';
 import { Counts } from './counts.ts';
@@ -12,13 +13,14 @@ import { Reporter } from './reporter.ts';
 
 const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
   ...{ id: 'req_1', userId: 'u', keyId: 'k', model: 'm', group: 'default', channel: 'ark', stream: true, status: 200, outcome: 'ok' },
-  ...{ attempts: 1, inputTokens: 1, outputTokens: 1, cost: '1', firstByteMs: 400, durationMs: 900 },
+  ...{ attempts: 1, inputTokens: 1, outputTokens: 1, cost: '1', firstByteMs: 400, durationMs: 900, vendorMs: 890 },
   ...changed,
 });
 
 /** A process: its own health and counts, on a clock that all share. */
 function node(database: Parameters<typeof nodeReports>[0], clock: { at: number; now(): number; monotonicMs(): number }) {
-  const counts = new Counts(clock);
+  const requests = new Requests();
+  const counts = new Counts(clock, requests);
   const health = new Health();
   const channel = {
     name: 'ark',
@@ -38,7 +40,7 @@ function node(database: Parameters<typeof nodeReports>[0], clock: { at: number; 
   };
   const lanes = new Lanes(new Map(), { now: () => clock.at, post: () => Promise.reject(new Error('no vendor')) });
   const reporter = new Reporter({ database, clock, counts, health, lanes, watch: new StreamWatch(), catalog: () => snapshot });
-  return { counts, health, reporter };
+  return { requests, counts, health, reporter };
 }
 
 function clockAt(at: number) {
@@ -51,9 +53,9 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations: reportsMigrations });
     const clock = clockAt(7_200_000);
     const [one, two] = [node(db, clock), node(db, clock)];
-    for (let i = 0; i < 9; i++) one.counts.finished(line());
-    two.counts.finished(line({ firstByteMs: 4_000 }));
-    two.counts.finished(line({ status: 503, outcome: 'fault:overloaded' }));
+    for (let i = 0; i < 9; i++) one.requests.finished(line());
+    two.requests.finished(line({ firstByteMs: 4_000 }));
+    two.requests.finished(line({ status: 503, outcome: 'fault:overloaded' }));
     two.counts.failed({ channel: 'ark', fault: 'overloaded' });
     two.health.faulted('ark@3', { kind: 'credentials', message: 'no' }, clock.at);
     await one.reporter.report();
@@ -94,11 +96,11 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations: reportsMigrations });
     const clock = clockAt(600_000);
     const one = node(db, clock);
-    one.counts.finished(line());
+    one.requests.finished(line());
     await db.query('ALTER TABLE node_report RENAME TO elsewhere');
     await one.reporter.report();
     clock.at += 600_000;
-    one.counts.finished(line());
+    one.requests.finished(line());
     await db.query('ALTER TABLE elsewhere RENAME TO node_report');
     await one.reporter.report();
     expect(await nodeReports(db, clock)).toHaveLength(1);

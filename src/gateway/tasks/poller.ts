@@ -52,6 +52,13 @@ export class Poller {
     return this.#busy;
   }
 
+  /** Tasks that were due and not yet claimed when it last looked. */
+  get due(): number {
+    let due = 0;
+    for (const desk of this.#desks.values()) due += desk.due;
+    return due;
+  }
+
   /** Claims what is due and can be asked for. A database that is away is asked again at the next look. */
   async look(): Promise<void> {
     const { database, clock } = this.#parts;

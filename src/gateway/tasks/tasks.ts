@@ -29,6 +29,11 @@ export class Tasks {
     this.#poller.start();
   }
 
+  /** How far this process's polls have come: tasks that wait for one, and polls and copies under way. */
+  get polls(): { readonly due: number; readonly busy: number } {
+    return { due: this.#poller.due, busy: this.#poller.busy };
+  }
+
   /** Throws a Refusal (or LimitReached), and then there is no task and no hold. */
   submit(request: VideoRequest, limitsTold: (pass: Pass) => void): Promise<SubmittedTask> {
     return submitTask(this.#parts, request, this.#stop.signal, limitsTold);

@@ -1,0 +1,63 @@
+import type { Snapshot } from './catalog/snapshot.ts';
+import type { Lanes } from './gateway/lanes.ts';
+import { badness } from './gateway/reports/report.ts';
+import type { Reporter } from './gateway/reports/reporter.ts';
+import type { StreamWatch } from './gateway/stream-watch.ts';
+import type { Tasks } from './gateway/tasks/tasks.ts';
+import type { LiveTill } from './ledger/till.ts';
+import { tillFamilies } from './ledger/till-metrics.ts';
+import { type Family, family, type Labels } from './telemetry/exposition.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+import type { Requests } from './telemetry/requests.ts';
+
+/** Where requests and attempts are counted. */
+export interface Counted {
+  readonly metrics: Metrics;
+  readonly requests: Requests;
+}
+
+export interface Measured {
+  readonly version: string;
+  readonly till: LiveTill;
+  readonly watch: StreamWatch;
+  readonly lanes: Lanes;
+  readonly reporter: Reporter;
+  readonly tasks: Tasks;
+  readonly catalog: () => Snapshot;
+  /** Whether new requests are let in. */
+  readonly ready: () => boolean;
+}
+
+/** Every room tells what it knows when somebody asks: nothing of this costs a request anything. */
+export function measure({ metrics, requests }: Counted, measured: Measured): void {
+  const { version, till, watch, reporter, tasks, ready } = measured;
+  metrics.add(() => [
+    family('tollgate_info', 'gauge', 'Always 1: which version this is', [[{ version, node: process.versions.node }, 1]]),
+    family('tollgate_ready', 'gauge', '1 while new requests are let in', ready() ? 1 : 0),
+    family('tollgate_open_streams', 'gauge', 'Streams that are open now', watch.open),
+    family('tollgate_tasks_due', 'gauge', 'Videos whose vendor should have been asked again by now', tasks.polls.due),
+    family('tollgate_tasks_polling', 'gauge', 'Videos whose vendor is being asked, or whose file is being copied', tasks.polls.busy),
+    family('tollgate_database_seconds', 'gauge', 'How long the last report of this process took to write', reporter.databaseMs / 1_000),
+  ]);
+  metrics.add(() => requests.families());
+  metrics.add(() => tillFamilies(till));
+  metrics.add(() => channelFamilies(measured));
+}
+
+function channelFamilies({ catalog, lanes, reporter }: Measured): readonly Family[] {
+  const names = [...catalog().channels.keys()];
+  const each = (read: (channel: string) => number) => names.map((channel): [Labels, number] => [{ channel }, read(channel)]);
+  const states = names.flatMap((channel) => {
+    const now = reporter.channels[channel]?.state ?? 'healthy';
+    return badness.map((state): [Labels, number] => [{ channel, state }, state === now ? 1 : 0]);
+  });
+  const running = each((channel) => reporter.channels[channel]?.running ?? 0);
+  const open = each((channel) => lanes.connections(channel, 'open'));
+  const waiting = each((channel) => lanes.connections(channel, 'waiting'));
+  return [
+    family('tollgate_channel_state', 'gauge', '1 for the state in which this process sees a channel', states),
+    family('tollgate_channel_running', 'gauge', 'Attempts under way', running),
+    family('tollgate_channel_connections', 'gauge', 'Connections to the vendor, in use or kept', open),
+    family('tollgate_channel_waiting', 'gauge', 'Attempts that wait for a connection', waiting),
+  ];
+}
