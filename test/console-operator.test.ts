@@ -13,7 +13,7 @@ const soon = { timeout: 5_000, interval: 50 };
 forEachDatabase((_name, openFresh, fresh) => {
   test('what an operator makes is sold at once, what he drains finishes what it runs, and the figures are those of all nodes', async () => {
     const vendor = await startVendor();
-    const { url: databaseUrl } = await fresh();
+    const { url: databaseUrl } = await fresh(migrations);
     const configuration = oneModel(vendor.url);
     const running = await startRunning({ databaseUrl, configuration });
     const { database } = running.gateway;
@@ -58,7 +58,7 @@ forEachDatabase((_name, openFresh, fresh) => {
 
   test('what was made in the console is there after a start with the same configuration', async () => {
     const vendor = await startVendor();
-    const { url: databaseUrl } = await fresh();
+    const { url: databaseUrl } = await fresh(migrations);
     const configuration = oneModel(vendor.url);
     const first = await startGateway({ databaseUrl, configuration });
     const operator = await newBrowser(first.url, first.database, 'operator');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { type Paying, type PayingNode, startPaying, yuan } from '../../test/support/paying.ts';
+import { type Paying, type PayingNode, startPaying } from '../../test/support/paying.ts';
 import { formOf } from '../../sim/wallets/index.ts';
 import { walletIds } from './wallet.ts';
 
@@ -35,23 +35,32 @@ function told(
   return formOf(url('alipay'), forged ? { ...notice, total_amount: '2.00' } : notice);
 }
 
-/** Paid, and nobody has told us yet. */
-async function paidOrder(paying: Paying, wallet: (typeof walletIds)[number], amount = 1n) {
-  const order = await paying.order(wallet, { yuan: amount });
-  const { counter } = paying.sim.wallets;
-  counter.silent = true;
-  const { number = '' } = paying.sim.wallets.pay(order.code ?? '');
-  counter.silent = false;
-  return { ...order, number };
-}
-
 const isTaken = ({ status, answer }: { status: number; answer: string }): boolean =>
   status === 204 || (status === 200 && answer === 'success');
 
-forEachDatabase((name, _openFresh, fresh) => {
+const ofAnother: Readonly<Record<(typeof walletIds)[number], readonly Readonly<Record<string, unknown>>[]>> = {
+  wechat_pay: [
+    { amount: { total: 99, currency: 'CNY' } },
+    { amount: { total: 200, currency: 'CNY' } },
+    { amount: { total: 100, currency: 'HKD' } },
+    { appid: 'wx0000000000000002' },
+    { mchid: '1900000002' },
+    { out_trade_no: 'ord_somebody_elses' },
+  ],
+  alipay: [
+    { total_amount: '0.01' },
+    { total_amount: '2.00' },
+    { trans_currency: 'USD' },
+    { app_id: '2021000000000002' },
+    { seller_id: '2088000000000002' },
+    { out_trade_no: 'ord_somebody_elses' },
+  ],
+};
+
+forEachDatabase((_name, _openFresh, fresh) => {
   test.each(walletIds)('%s: a forged notification changes nothing and is not taken', async (wallet) => {
     const paying = await startPaying(fresh);
-    const order = await paidOrder(paying, wallet);
+    const order = await paying.paidOrder(wallet);
     expect(isTaken(await paying.sim.wallets.tell(told(paying, order.id, { forged: true }), 9))).toBe(false);
     expect(await paying.balance()).toBe('0.00');
     expect(paying.lines).toMatchObject([{ event: 'refused', wallet }]);
@@ -59,7 +68,7 @@ forEachDatabase((name, _openFresh, fresh) => {
 
   test('WeChat Pay: signatures of its probes, old ones, and what another key sealed are refused', async () => {
     const paying = await startPaying(fresh);
-    const order = await paidOrder(paying, 'wechat_pay');
+    const order = await paying.paidOrder('wechat_pay');
     const { wallets } = paying.sim;
     const good = told(paying, order.id);
     const probe = {
@@ -73,24 +82,14 @@ forEachDatabase((name, _openFresh, fresh) => {
     expect(await paying.balance()).toBe('0.00');
   });
 
-  test.each([
-    ['wechat_pay', { amount: { total: 99, currency: 'CNY' } }],
-    ['wechat_pay', { amount: { total: 200, currency: 'CNY' } }],
-    ['wechat_pay', { amount: { total: 100, currency: 'HKD' } }],
-    ['wechat_pay', { appid: 'wx0000000000000002' }],
-    ['wechat_pay', { mchid: '1900000002' }],
-    ['wechat_pay', { out_trade_no: 'ord_somebody_elses' }],
-    ['alipay', { total_amount: '0.01' }],
-    ['alipay', { total_amount: '2.00' }],
-    ['alipay', { trans_currency: 'USD' }],
-    ['alipay', { app_id: '2021000000000002' }],
-    ['alipay', { seller_id: '2088000000000002' }],
-    ['alipay', { out_trade_no: 'ord_somebody_elses' }],
-  ] as const)('%s: a signed notification with %j is credited to nobody', async (wallet, changed) => {
+  test.each(walletIds)('%s: what a signed notification has of another order is credited to nobody', async (wallet) => {
     const paying = await startPaying(fresh);
-    const order = await paidOrder(paying, wallet);
-    expect(isTaken(await paying.sim.wallets.tell(told(paying, order.id, { changed }), 9))).toBe(false);
-    expect(await paying.balance()).toBe('0.00');
+    const order = await paying.paidOrder(wallet);
+    for (const changed of ofAnother[wallet]) {
+      const what = JSON.stringify(changed);
+      expect(isTaken(await paying.sim.wallets.tell(told(paying, order.id, { changed }), 9)), what).toBe(false);
+      expect(await paying.balance(), what).toBe('0.00');
+    }
     expect((await paying.payments.check(order.id))?.state).toBe('credited');
     expect(await paying.balance()).toBe('1.00');
     await paying.expectBooks();
@@ -99,7 +98,7 @@ forEachDatabase((name, _openFresh, fresh) => {
   test.each(walletIds)('%s: a notification that comes twenty times, at once and to two processes, credits once', async (wallet) => {
     const paying = await startPaying(fresh);
     const other = await paying.node();
-    const order = await paidOrder(paying, wallet);
+    const order = await paying.paidOrder(wallet);
     const notices = Array.from({ length: 20 }, (_, i) => told(paying, order.id, { node: i % 2 === 0 ? paying : other }));
     const answers = await Promise.all(notices.map((notice) => paying.sim.wallets.tell(notice, 9)));
     expect(answers.every(isTaken)).toBe(true);
@@ -112,7 +111,7 @@ forEachDatabase((name, _openFresh, fresh) => {
   test('two processes that ask and close at the same time credit once', async () => {
     const paying = await startPaying(fresh, { wishEveryMs: 0 });
     const other = await paying.node();
-    const order = await paidOrder(paying, 'alipay');
+    const order = await paying.paidOrder('alipay');
     const acts = [paying.payments, other.payments].flatMap((one) => [one.check(order.id), one.closeOrder(order.id), one.look()]);
     await Promise.all([...acts, paying.sim.wallets.tell(told(paying, order.id), 9)]);
     expect(await paying.found(order.id)).toMatchObject({ state: 'credited', number: order.number });
@@ -122,7 +121,7 @@ forEachDatabase((name, _openFresh, fresh) => {
 
   test.each(walletIds)('%s: a second payment of one order is kept for the operator and credited to nobody', async (wallet) => {
     const paying = await startPaying(fresh);
-    const order = await paidOrder(paying, wallet);
+    const order = await paying.paidOrder(wallet);
     await paying.sim.wallets.tell(told(paying, order.id), 9);
     const second = told(paying, order.id, {
       changed: wallet === 'alipay' ? { trade_no: '2026112100000000000000009999' } : { transaction_id: '420099' },
@@ -180,7 +179,7 @@ forEachDatabase((name, _openFresh, fresh) => {
   test.each(walletIds)('%s: while it cannot be asked, an order is neither closed nor lost, whatever it answers', async (wallet) => {
     const paying = await startPaying(fresh);
     const { counter } = paying.sim.wallets;
-    const order = await paidOrder(paying, wallet);
+    const order = await paying.paidOrder(wallet);
     paying.later(900_000);
     for (const kind of ['down', 'html', 'error', 'unsigned', 'lost'] as const) {
       counter.trouble = { kind };
@@ -220,7 +219,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     const paying = await startPaying(fresh, { atOnceMax: 1 });
     const { counter } = paying.sim.wallets;
     await paying.order('wechat_pay');
-    const order = await paidOrder(paying, 'alipay');
+    const order = await paying.paidOrder('alipay');
     paying.later(5_000);
     counter.trouble = { kind: 'hang', call: 'query' };
     // Alipay's questions have the same name: only WeChat Pay's hangs.
@@ -229,159 +228,5 @@ forEachDatabase((name, _openFresh, fresh) => {
     await expect
       .poll(async () => (await paying.rows(`SELECT state FROM payment_order WHERE id='${order.id}'`))[0]?.['state'], soon)
       .toBe('credited');
-  });
-
-  test.each(walletIds)(
-    '%s: a refund sets the money aside, and it is gone when the wallet says so; never more than was paid or is there',
-    async (wallet) => {
-      const paying = await startPaying(fresh);
-      const { counter } = paying.sim.wallets;
-      const order = await paidOrder(paying, wallet, 10n);
-      await paying.payments.check(order.id);
-      const refund = (amount: bigint, idempotencyKey: string) =>
-        paying.payments.refund({ orderId: order.id, amount, reason: '不需要了', idempotencyKey });
-      counter.refunding = 'processing';
-      const [one, same] = await Promise.all([refund(yuan(4n), 'first-refund'), refund(yuan(4n), 'first-refund')]);
-      expect('refund' in one && 'refund' in same && one.refund.id === same.refund.id).toBe(true);
-      expect(await paying.rows('SELECT held, debits FROM account WHERE held>0')).toEqual([{ held: yuan(4n), debits: 0n }]);
-      expect(await refund(yuan(7n), 'too-much-1')).toEqual({ kind: 'too much' });
-      expect(await refund(yuan(5n), 'first-refund')).toEqual({ kind: 'key reused' });
-      await paying.expectBooks();
-      counter.refunding = 'success';
-      paying.later(60_000);
-      await paying.payments.look();
-      expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: yuan(4n), state: 'credited' });
-      expect(await paying.balance()).toBe('6.00');
-      const rest = await refund(yuan(6n), 'rest-refund');
-      expect(rest).toMatchObject({ kind: 'new' });
-      paying.later(60_000);
-      await paying.payments.look();
-      expect(await paying.balance()).toBe('0.00');
-      expect(await refund(yuan(1n), 'after-all-1')).toEqual({ kind: 'too much' });
-      await paying.expectBooks();
-    },
-  );
-
-  test('what the user has spent is not refunded', async () => {
-    const paying = await startPaying(fresh);
-    const order = await paidOrder(paying, 'alipay', 10n);
-    await paying.payments.check(order.id);
-    await paying.database.query('UPDATE account SET held=$2 WHERE id=$1', [paying.account, yuan(8n)]);
-    const ask = { orderId: order.id, reason: 'x' };
-    expect(await paying.payments.refund({ ...ask, amount: yuan(3n), idempotencyKey: 'three-yuan' })).toEqual({ kind: 'not enough' });
-    expect(await paying.payments.refund({ ...ask, amount: yuan(2n), idempotencyKey: 'two-yuan-1' })).toMatchObject({ kind: 'new' });
-    expect(await paying.rows('SELECT debits, held FROM account WHERE credits>0')).toEqual([{ debits: yuan(2n), held: yuan(8n) }]);
-  });
-
-  test.each(walletIds)(
-    '%s: a refund that the wallet refuses gives the money back; one whose outcome nobody knows waits for the truth',
-    async (wallet) => {
-      const paying = await startPaying(fresh);
-      const { counter } = paying.sim.wallets;
-      const order = await paidOrder(paying, wallet, 10n);
-      await paying.payments.check(order.id);
-      const refund = (idempotencyKey: string) =>
-        paying.payments.refund({ orderId: order.id, amount: yuan(4n), reason: 'x', idempotencyKey });
-      counter.refunding = 'not enough';
-      expect(await refund('refused-one')).toMatchObject({ refund: { state: 'failed', trouble: expect.stringMatching(/NOT_ENOUGH/) } });
-      expect(await paying.balance()).toBe('10.00');
-      await paying.expectBooks();
-      counter.refunding = 'success';
-      for (const kind of ['lost', 'down', 'html', 'error', 'unsigned'] as const) {
-        counter.trouble = { kind };
-        const asked = kind === 'lost' ? await refund('unknown-one') : undefined;
-        if (asked !== undefined) expect(asked).toMatchObject({ refund: { state: 'asked', endedAt: undefined } });
-        await paying.payments.look();
-        expect(await paying.rows("SELECT state FROM hold WHERE state='open'"), kind).toHaveLength(1);
-        await paying.expectBooks();
-        paying.later(600_000);
-      }
-      counter.trouble = undefined;
-      await paying.payments.look();
-      expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: yuan(4n) });
-      expect(counter.byCode(order.id)?.refunds).toHaveLength(1);
-      expect(await paying.balance()).toBe('6.00');
-      await paying.expectBooks();
-    },
-  );
-
-  test('a refund that never reached the wallet, and is then refused, is given up only when nothing can be on its way', async () => {
-    const paying = await startPaying(fresh);
-    const { counter } = paying.sim.wallets;
-    const order = await paidOrder(paying, 'wechat_pay', 2n);
-    await paying.payments.check(order.id);
-    counter.trouble = { kind: 'down' };
-    await paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'never-arrived' });
-    counter.trouble = undefined;
-    counter.refunding = 'not enough';
-    paying.later(60_000);
-    await paying.payments.look();
-    expect(await paying.found(order.id)).toMatchObject({ refunding: yuan(1n) });
-    paying.later(600_000);
-    await paying.payments.look();
-    expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: 0n });
-    expect(await paying.balance()).toBe('2.00');
-    await paying.expectBooks();
-  });
-
-  test('two who ask for one refund at once: the no of one does not end what the other has got', async () => {
-    const paying = await startPaying(fresh);
-    const { counter } = paying.sim.wallets;
-    const order = await paidOrder(paying, 'wechat_pay', 2n);
-    await paying.payments.check(order.id);
-    const refund = () => paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'pressed-twice' });
-    counter.refunding = 'not enough';
-    counter.trouble = { kind: 'late', call: 'refund-query', ms: 500 };
-    const refused = refund();
-    await expect.poll(() => counter.called, soon).toBe('refund-query');
-    Object.assign(counter, { trouble: undefined, refunding: 'success' });
-    await refund();
-    await refused;
-    paying.later(60_000);
-    await paying.payments.look();
-    expect(counter.byCode(order.id)?.refunds).toHaveLength(1);
-    expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: yuan(1n) });
-    expect(await paying.balance()).toBe('1.00');
-    await paying.expectBooks();
-  });
-
-  test('a refund whose asker has died is not given up at the first no: its question may still be on its way', async () => {
-    const paying = await startPaying(fresh);
-    const other = await paying.node();
-    const { counter } = paying.sim.wallets;
-    const order = await paidOrder(paying, 'wechat_pay', 2n);
-    await paying.payments.check(order.id);
-    counter.trouble = { kind: 'hang', call: 'refund' };
-    const died = paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'asker-died' });
-    died.catch(() => undefined);
-    await expect.poll(() => counter.called, soon).toBe('refund');
-    Object.assign(counter, { trouble: undefined, refunding: 'not enough' });
-    paying.later(61_000);
-    await other.payments.look();
-    expect(await paying.found(order.id)).toMatchObject({ refunding: yuan(1n) });
-    paying.later(600_000);
-    await other.payments.look();
-    expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: 0n });
-    expect(await paying.balance()).toBe('2.00');
-    await paying.expectBooks();
-  });
-
-  test(`a refund that its wallet cannot finish waits for the operator (${name})`, async () => {
-    const paying = await startPaying(fresh);
-    const { counter } = paying.sim.wallets;
-    const order = await paidOrder(paying, 'wechat_pay', 2n);
-    await paying.payments.check(order.id);
-    counter.refunding = 'abnormal';
-    await paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'abnormal-one' });
-    expect(await paying.rows('SELECT state, trouble FROM payment_refund')).toMatchObject([
-      { state: 'asked', trouble: expect.stringContaining('merchant pages') },
-    ]);
-    const refund = counter.byCode(order.id)?.refunds[0];
-    if (refund !== undefined) refund.state = 'closed';
-    paying.later(600_000);
-    await paying.payments.look();
-    expect(await paying.rows('SELECT state FROM payment_refund')).toEqual([{ state: 'failed' }]);
-    expect(await paying.balance()).toBe('2.00');
-    await paying.expectBooks();
   });
 });

@@ -40,6 +40,8 @@ export interface Paying extends PayingNode {
     wallet: WalletId,
     wish?: { readonly yuan?: bigint; readonly method?: PayMethod; readonly key?: string; readonly account?: string },
   ): Promise<Order>;
+  /** The same, paid, and nobody has told us yet. */
+  paidOrder(wallet: WalletId, yuan?: bigint): Promise<Order & { readonly number: string }>;
   found(id: string): Promise<Order>;
   balance(account?: string): Promise<string>;
   rows(sql: string): Promise<readonly Row[]>;
@@ -70,6 +72,18 @@ export async function startPaying(
     if (order === undefined) throw new Error('no such order');
     return order;
   };
+  const order: Paying['order'] = async (wallet, { yuan = 1n, method = 'qr', key = `key-${keys++}`, account: whose = account } = {}) => {
+    const made = await payments.order({
+      account: whose,
+      wallet,
+      method,
+      amount: yuan * nanoPerYuan,
+      idempotencyKey: key,
+      subject: 'Top-up',
+    });
+    if (made.kind !== 'order') throw new Error(made.kind);
+    return made.order;
+  };
   return {
     ...first,
     database,
@@ -78,18 +92,15 @@ export async function startPaying(
     account,
     node,
     found,
-    async order(wallet, { yuan = 1n, method = 'qr', key = `key-${keys++}`, account: whose = account } = {}) {
-      const made = await payments.order({
-        account: whose,
-        wallet,
-        method,
-        amount: yuan * nanoPerYuan,
-        idempotencyKey: key,
-        subject: 'Top-up',
-      });
-      if (made.kind !== 'order') throw new Error(made.kind);
-      return made.order;
+    async paidOrder(wallet, amount = 1n) {
+      const made = await order(wallet, { yuan: amount });
+      const { counter } = sim.wallets;
+      counter.silent = true;
+      const { number = '' } = sim.wallets.pay(made.code ?? '');
+      counter.silent = false;
+      return { ...made, number };
     },
+    order,
     balance: async (whose = account) => formatYuan((await balance(database, whose))?.balance ?? 0n),
     rows: (sql) => database.query(sql),
     later(ms) {
