@@ -1,0 +1,77 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Block, readerless } from './documents.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** With `openai` and `anthropic` in it: a virtual environment's, for whoever has one. */
+const python = process.env['PYTHON'] ?? 'python3';
+const startMsMax = 30_000;
+
+/** A terminal in an empty folder beside a demo that has just been started, as a reader has it. What a block exports, later ones see. */
+export interface DemoTerminal {
+  /** What it printed. Throws when it fails. */
+  play(block: Block): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openDemoTerminal(): Promise<DemoTerminal> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-reader-'));
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  const { demo, url, key } = await startDemo();
+  await writeFile(join(folder, 'variables'), `export TOLLGATE_URL=${url} TOLLGATE_KEY=${key}\n`);
+  const environment = { PATH: process.env['PATH'], HOME: folder, NO_PROXY: '127.0.0.1' };
+  const shell = (code: string) =>
+    run('bash', ['-euo', 'pipefail', '-c', `. ./variables\n${code}\nexport -p > variables`], { cwd: folder, env: environment });
+  const programs: Readonly<Record<Block['language'], (code: string) => Promise<string>>> = {
+    sh: async (code) => (await shell(`${code.trimEnd()}\necho " "`)).stdout,
+    async ts(code) {
+      await writeFile(join(folder, 'block.ts'), code);
+      return (await shell(`"${process.execPath}" node_modules/tsx/dist/cli.mjs block.ts`)).stdout;
+    },
+    async python(code) {
+      await writeFile(join(folder, 'block.py'), code);
+      const [, needed = ''] = /^from (\w+) import/m.exec(code) ?? [];
+      if (await has(`import ${needed}`)) return (await shell(`"${python}" block.py`)).stdout;
+      if (await has('import ast')) await shell(`"${python}" -m py_compile block.py`);
+      return readerless;
+    },
+  };
+  return {
+    play: ({ language, code }) => programs[language](code),
+    async close() {
+      demo.kill('SIGTERM');
+      if (demo.exitCode === null) await once(demo, 'exit');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const has = (code: string): Promise<boolean> =>
+  run(python, ['-c', code]).then(
+    () => true,
+    () => false,
+  );
+
+/** From dist/, as `npm start` does, on any port. */
+async function startDemo(): Promise<{ demo: ChildProcess; url: string; key: string }> {
+  const environment = { ...process.env, TOLLGATE_LOG: 'silent', DATABASE_URL: '' };
+  const demo = spawn(process.execPath, [join(root, 'bin', 'tollgate.js'), 'demo', '--port', '0', '--json'], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const timer = setTimeout(() => demo.kill('SIGKILL'), startMsMax);
+  try {
+    for await (const line of createInterface(demo.stdout)) return { demo, ...JSON.parse(line) };
+    throw new Error('the demo ended before it began');
+  } finally {
+    clearTimeout(timer);
+  }
+}
