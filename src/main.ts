@@ -29,6 +29,7 @@ import { type TaskLimits, taskLimits } from './gateway/tasks/limits.ts';
 import { Pins } from './gateway/tasks/pins.ts';
 import type { TaskParts } from './gateway/tasks/parts.ts';
 import { Tasks } from './gateway/tasks/tasks.ts';
+import { clientAddress } from './http/client-address.ts';
 import { postControl } from './http/control.ts';
 import { type ConsoleOptions, consoleOn } from './open-console.ts';
 import { type LimitOptions, limitsOn } from './open-limits.ts';
@@ -158,8 +159,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
+  const address = clientAddress(options.trustedProxies);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
-  const door = await openDoor(server, parts, endpoints, doorLog(log, counters.metrics), serverLimits.jsonBodyBytesMax);
+  const door = await openDoor(server, parts, endpoints, doorLog(log, counters.metrics), serverLimits.jsonBodyBytesMax, address);
   desk.openOn(server);
   const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
   const usdRatePpm = options.configuration?.usdRatePpm;

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
+import { confinesOf, termColumns, termsOf } from './key-terms.ts';
 import { hashOf, keysTopic, looksLikeKey } from './keys.ts';
 import type { Keyring, Principal } from './principal.ts';
 
@@ -108,7 +109,7 @@ class DatabaseKeyring implements LiveKeyring {
 
   async #ask(hash: string): Promise<Principal | 'unknown' | 'unavailable'> {
     const refreshes = this.#refreshes;
-    const sql = `SELECT api_keys.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at FROM api_keys JOIN users ON users.id = user_id
+    const sql = `SELECT api_keys.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at, ${termColumns.join()} FROM api_keys JOIN users ON users.id = user_id
       WHERE hash = $1 AND status = 'active' AND frozen = 0`;
     const [row] = await this.#database.query(sql, [hash]);
     if (row === undefined) {
@@ -124,6 +125,7 @@ class DatabaseKeyring implements LiveKeyring {
       ...(typeof daily === 'bigint' && { dailyLimit: daily }),
       ...(typeof monthly === 'bigint' && { monthlyLimit: monthly }),
       expiresAt: typeof expiresAt === 'bigint' ? Number(expiresAt) : undefined,
+      ...confinesOf(termsOf(row)),
     };
     if (refreshes === this.#refreshes) this.#hold(hash, principal);
     return unlessExpired(principal, this.#clock.now());

@@ -3,6 +3,7 @@ import { randomText } from '../base/id.ts';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
+import { type KeyTerms, termColumns, termsOf, termValues } from './key-terms.ts';
 
 /** What changes here is heard under this topic. */
 export const keysTopic = 'keys';
@@ -10,7 +11,7 @@ export const keysTopic = 'keys';
 export type KeyStatus = 'active' | 'disabled' | 'deleted';
 
 /** An API key without its secret, which nobody can show again. Times are wall clock, ms. */
-export interface Key {
+export interface Key extends KeyTerms {
   readonly id: string;
   readonly userId: string;
   readonly name: string;
@@ -30,7 +31,7 @@ export interface Key {
   readonly version: number;
 }
 
-export interface NewKey {
+export interface NewKey extends KeyTerms {
   readonly userId: string;
   readonly name: string;
   readonly group: string;
@@ -49,8 +50,8 @@ export interface NewLimits {
 }
 
 const secretPattern = /^sk-[A-Za-z0-9_-]{16,125}$/;
-export const keyColumns =
-  'id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at, version';
+export const keyColumns = `id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at,
+  version, ${termColumns.join()}`;
 
 /** `prefix`, the time in nine digits of base 36, and chance: sorted by id is sorted by time, so that pages go on where they ended. */
 export function orderedId(prefix: string, at: number): string {
@@ -89,6 +90,7 @@ export function keyOf(row: Row): Key {
     createdAt: Number(row['created_at']),
     lastUsedAt: timeOf(row['last_used_at']),
     version: Number(row['version']),
+    ...termsOf(row),
   };
 }
 
@@ -110,16 +112,19 @@ export function* createKey({
   monthlyLimit,
   expiresAt,
   at,
+  ...terms
 }: NewKey): Script<{ readonly key: Key; readonly secret: string } | undefined> {
   const secret = `sk-${randomText(48)}`;
-  const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at)
-    SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12 FROM users WHERE id = $2 RETURNING ${keyColumns}`;
+  const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at,
+      ${termColumns.join()})
+    SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17 FROM users WHERE id = $2 RETURNING ${keyColumns}`;
   const shown = [secret.slice(0, 5), secret.slice(-4)];
   const [row] = yield {
     sql,
     params: [
       ...[orderedId('key_', at), userId, name, group, hashOf(secret), ...shown],
       ...[limit ?? null, dailyLimit ?? null, monthlyLimit ?? null, expiresAt ?? null, at],
+      ...termValues(terms),
     ],
   };
   return row && { key: keyOf(row), secret };

@@ -96,4 +96,15 @@ export const accountsMigrations: readonly Migration[] = [
     // Where users are told what they asked to be told. Nobody signs in with it, and two may share one.
     statements: ['ALTER TABLE users ADD COLUMN email TEXT'],
   },
+  {
+    id: '0036-key-terms',
+    statements: [
+      // Lists as JSON.
+      'ALTER TABLE api_keys ADD COLUMN models TEXT',
+      'ALTER TABLE api_keys ADD COLUMN addresses TEXT',
+      'ALTER TABLE api_keys ADD COLUMN rpm BIGINT CHECK (rpm > 0)',
+      'ALTER TABLE api_keys ADD COLUMN tpm BIGINT CHECK (tpm > 0)',
+      'ALTER TABLE api_keys ADD COLUMN concurrency BIGINT CHECK (concurrency > 0)',
+    ],
+  },
 ];

@@ -1,7 +1,8 @@
 import type { Nano } from '../base/money.ts';
+import type { Confines } from './key-terms.ts';
 
 /** Who is asking: what one API key stands for. Immutable; replaced whole when the key changes. */
-export interface Principal {
+export interface Principal extends Confines {
   readonly keyId: string;
   /** The user's id, which is also the id of the user's ledger account. */
   readonly userId: string;

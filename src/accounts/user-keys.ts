@@ -1,6 +1,8 @@
 import type { Nano } from '../base/money.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { bump } from '../storage/changes.ts';
 import type { Migration, Script } from '../storage/database.ts';
+import { confinesOf, type KeyTerms, termColumns, termValues } from './key-terms.ts';
 import type { Principal } from './principal.ts';
 import { createKey, type Key, keyColumns, keyOf, keysTopic, type KeyStatus, type NewKey } from './keys.ts';
 
@@ -36,7 +38,7 @@ export function* createKeyOnce(
 
 function isLike(key: Key, wish: NewKey): boolean {
   const members = ['name', 'group', 'limit', 'dailyLimit', 'monthlyLimit', 'expiresAt'] as const;
-  return members.every((member) => key[member] === wish[member]);
+  return members.every((member) => key[member] === wish[member]) && isDeepStrictEqual(termValues(key), termValues(wish));
 }
 
 export interface UserKeysPage {
@@ -76,6 +78,8 @@ export interface KeyChange {
   readonly monthlyLimit?: Nano | undefined;
   /** Null: never. */
   readonly expiresAt?: number | null | undefined;
+  /** All of them anew. */
+  readonly terms?: KeyTerms | undefined;
 }
 
 /** Writes the change whatever the key was before: to be yielded after `userKey`, in one transaction. Effective in every process within a second. */
@@ -89,6 +93,7 @@ export function* changeKey({ id }: Key, change: KeyChange): Script<Key | undefin
     daily_limit: change.dailyLimit,
     monthly_limit: change.monthlyLimit,
     expires_at: change.expiresAt,
+    ...(change.terms && Object.fromEntries(termValues(change.terms).map((value, i) => [termColumns[i], value]))),
   };
   const set = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
   const [row] = yield {
@@ -111,5 +116,6 @@ export function* principalOfKey(userId: string, id: string, now: number): Script
     ...(dailyLimit !== undefined && { dailyLimit }),
     ...(monthlyLimit !== undefined && { monthlyLimit }),
     expiresAt,
+    ...confinesOf(key),
   };
 }

@@ -7,6 +7,7 @@ import { LimitReached } from '../gateway/admit.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { collectBody, tellsLength } from '../http/body.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import { Lane } from '../http/lane.ts';
 import type { PlainRequest } from '../http/plain-request.ts';
 import { Reply } from '../http/reply.ts';
@@ -78,8 +79,9 @@ export async function openDoor(
   endpoints: readonly Endpoint[],
   log: DoorLog,
   bodyBytesMax: number,
+  address: ClientAddress,
 ): Promise<OpenDoor> {
-  const door = new Door(server.server, parts, log, endpoints, bodyBytesMax);
+  const door = new Door(server.server, parts, log, endpoints, bodyBytesMax, address);
   await server.register(
     (scope, _options, done) => {
       scope.decorateRequest('visit', null);
@@ -136,8 +138,10 @@ class Door implements OpenDoor {
   readonly #exact: ReadonlyMap<string, Endpoint>;
   readonly #bodyBytesMax: number;
   readonly #lane: Lane;
+  readonly #clientAddress: ClientAddress;
 
-  constructor(server: Server, parts: Parts, log: DoorLog, endpoints: readonly Endpoint[], bodyBytesMax: number) {
+  constructor(server: Server, parts: Parts, log: DoorLog, endpoints: readonly Endpoint[], bodyBytesMax: number, address: ClientAddress) {
+    this.#clientAddress = address;
     this.#parts = parts;
     this.#log = log;
     this.#endpoints = endpoints;
@@ -218,11 +222,17 @@ class Door implements OpenDoor {
     const told = (who: Principal | 'unknown' | 'unavailable'): void => {
       if (who === 'unavailable') turnAway(refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs));
       else if (who === 'unknown') turnAway(refusal('invalid_api_key', { key: masked(secret) }));
+      else if (who.addresses?.has(this.#addressOf(arrival)) === false)
+        turnAway(refusal('address_not_allowed', { address: this.#addressOf(arrival) }));
       else known(who);
     };
     const remembered = this.#parts.keyring.known(secret);
     if (remembered !== undefined) told(remembered);
     else void this.#parts.keyring.lookUp(secret).then(told);
+  }
+
+  #addressOf({ reply, request }: Arrival): string {
+    return this.#clientAddress(reply.peer, request.headers);
   }
 
   /** Before the body is read: strangers cannot make us hold one. */

@@ -66,13 +66,13 @@ export function endpointsOf(parts: Parts, { memory, submissions, tasks, desk }: 
     {
       method: 'GET',
       path: '/models',
-      handle: ({ principal, reply }) => reply.whole(200, 'application/json', listModels(parts.catalog(), principal.group)),
+      handle: ({ principal, reply }) => reply.whole(200, 'application/json', listModels(parts.catalog(), principal)),
     },
     {
       method: 'GET',
       path: '/models/*',
       handle: ({ principal, request, reply }) =>
-        reply.whole(200, 'application/json', getModel(parts.catalog(), principal.group, modelId(request.params))),
+        reply.whole(200, 'application/json', getModel(parts.catalog(), principal, modelId(request.params))),
     },
   ];
 }

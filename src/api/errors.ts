@@ -24,6 +24,7 @@ export const chatEnvelope: Envelope = {
 /** Types by status (platform.claude.com/docs/en/api/errors, 2026-11). */
 const messagesTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
+  403: 'permission_error',
   404: 'not_found_error',
   413: 'request_too_large',
   429: 'rate_limit_error',

@@ -2,6 +2,7 @@ import type { Principal } from '../accounts/principal.ts';
 import type { PicturedCapability } from '../base/capability.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Offer } from '../catalog/snapshot.ts';
+import { offerTo } from '../gateway/allowed.ts';
 import { endpointFor } from '../gateway/kinds.ts';
 import type { Parts } from '../gateway/parts.ts';
 import type { ClientRequest } from '../gateway/request.ts';
@@ -97,7 +98,7 @@ async function haveRoom({ files }: Parts, id: string, { userId }: Principal, { r
 /** What the client asks for, if it is something that makes pictures in this way. */
 function offered(parts: Parts, principal: Principal, capability: PicturedCapability, body: Body): Offer {
   const id = requiredString(body, 'model');
-  const offer = parts.catalog().offer(principal.group, id);
+  const offer = offerTo(parts.catalog(), principal, id);
   if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
   const { model, candidates } = offer;
   if (model.kind !== 'image') refuse('wrong_endpoint', { model: id, kind: model.kind, endpoint: endpointFor[model.kind], param: 'model' });

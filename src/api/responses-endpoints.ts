@@ -1,4 +1,5 @@
 import { refuse } from '../base/refusal.ts';
+import { offerTo } from '../gateway/allowed.ts';
 import { countInput } from '../gateway/inquire.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
@@ -48,7 +49,7 @@ async function inputTokens(parts: Parts, memory: ResponseMemory, { id, principal
 async function compact(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
-  const offer = parts.catalog().offer(principal.group, model);
+  const offer = offerTo(parts.catalog(), principal, model);
   if (offer === undefined) refuse('model_not_found', { model });
   if (!offer.candidates.some(({ channel }) => parts.lanes.of(channel).adapter('compact')))
     refuse('invalid_value', { param: 'model', why: `conversations with '${model}' cannot be compacted.` });

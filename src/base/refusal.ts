@@ -52,6 +52,12 @@ export const refusals = {
     code: 'model_not_found',
     message: "The model '{model}' does not exist or you do not have access to it.",
   },
+  address_not_allowed: {
+    status: 403,
+    type: 'invalid_request_error',
+    code: 'address_not_allowed',
+    message: 'Your address {address} is not among those that this key may be used from.',
+  },
   previous_response_not_found: {
     ...badRequest,
     code: 'previous_response_not_found',

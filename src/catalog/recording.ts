@@ -134,6 +134,11 @@ function* loading(sealer: Sealer): Script<Catalogue> {
 }
 
 /** The names of the groups that a key can be made for. */
+export async function modelNames(database: Database): Promise<readonly string[]> {
+  const rows = await database.query('SELECT id FROM models');
+  return rows.map((row) => String(row['id']));
+}
+
 export async function groupNames(database: Database): Promise<readonly string[]> {
   const rows = await database.query('SELECT name FROM model_groups ORDER BY name');
   return rows.map((row) => String(row['name']));

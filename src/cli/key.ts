@@ -7,6 +7,7 @@ import { keyFacts } from '../console/key-view.ts';
 import { changeLimit } from '../ledger/ledger.ts';
 import type { Script } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
+import { type TermOptions, termsFrom } from './key-terms.ts';
 import { Failure, print, table } from './output.ts';
 
 interface Options {
@@ -22,7 +23,7 @@ interface LimitOptions extends Options {
   readonly monthlyLimit?: string;
 }
 
-interface NewKeyOptions extends LimitOptions {
+interface NewKeyOptions extends LimitOptions, TermOptions {
   readonly user: string;
   readonly group: string;
   readonly name: string;
@@ -60,7 +61,8 @@ export async function create(options: NewKeyOptions, env: Env): Promise<void> {
     }
     const at = systemClock.now();
     const { user: userId, name, group } = options;
-    const made = await database.transact(() => making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at }));
+    const terms = await termsFrom(options, database);
+    const made = await database.transact(() => making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at, ...terms }));
     if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
     print(options.json === true, value, [`${made.secret}`, `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`]);
@@ -99,6 +101,11 @@ function shown(key: Key): object {
     limit: shownYuan(key.limit) || null,
     daily_limit: shownYuan(key.dailyLimit) || null,
     monthly_limit: shownYuan(key.monthlyLimit) || null,
+    models: key.models ?? null,
+    addresses: key.addresses ?? null,
+    rpm: key.rpm ?? null,
+    tpm: key.tpm ?? null,
+    concurrency: key.concurrency ?? null,
     expires_at: key.expiresAt ?? null,
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt ?? null,

@@ -4,6 +4,7 @@ import type { Quantities } from '../base/quantities.ts';
 import { costOf, type Media, outputTokensFor, variantIn, worstCase } from '../catalog/price.ts';
 import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { Overrun, Pass } from '../limits/contract.ts';
+import { offerTo, shareOf } from './allowed.ts';
 import { countQuestion, countTokens } from './count.ts';
 import type { Parts } from './parts.ts';
 import { endpointFor, kindsFor } from './kinds.ts';
@@ -37,7 +38,7 @@ export interface Admitted {
 
 /** key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. A promise only where nodes share their limits. */
 export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<Admitted> {
-  const offer = parts.catalog().offer(request.principal.group, request.model);
+  const offer = offerTo(parts.catalog(), request.principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   refuseUnacceptable(offer, request);
   const { model, group } = offer;
@@ -51,6 +52,7 @@ export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<
     `${request.principal.userId}/${group.name}`,
     group.limits,
     inputTokens + Math.min(outputTokens, outputTokensForLimit),
+    shareOf(request.principal),
   );
   if (entered instanceof Promise) return entered.then((told) => admittedBy(told, request, offer, textTokens, media, outputTokens));
   return admittedBy(entered, request, offer, textTokens, media, outputTokens);

@@ -4,6 +4,7 @@ import type { Reply } from '../http/reply.ts';
 import type { SharedLimiter } from '../limits/contract.ts';
 import type { Answer, Call } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
+import { offerTo, shareOf } from './allowed.ts';
 import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import { refusalFor } from './blame.ts';
@@ -24,7 +25,7 @@ export async function countInput(
   format: ClientFormat,
   render: (tokens: number) => string,
 ): Promise<void> {
-  const offer = parts.catalog().offer(request.principal.group, request.model);
+  const offer = offerTo(parts.catalog(), request.principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   refuseUnacceptable(offer, request);
   const entered = await enter(parts, request, offer);
@@ -42,8 +43,8 @@ export async function countInput(
 
 /** What costs nothing would otherwise have no end where a group has no limits, and vendors would be asked without one. */
 function enter({ limiter, limits }: Parts, { principal }: ClientRequest, { group }: Offer): ReturnType<SharedLimiter['enter']> {
-  if (group.limits.rpm !== undefined) return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0);
-  return limiter.enter(`counts/${principal.keyId}`, { ...group.limits, rpm: limits.countsPerMinute }, 0);
+  if (group.limits.rpm !== undefined) return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0, shareOf(principal));
+  return limiter.enter(`counts/${principal.keyId}`, { ...group.limits, rpm: limits.countsPerMinute }, 0, shareOf(principal));
 }
 
 /** The vendor's count; undefined where nobody tells: a channel that does not count may answer all the same. Throws the Refusal of a fault that is the client's. */

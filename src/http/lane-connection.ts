@@ -31,6 +31,10 @@ export class LaneConnection implements Wire {
     socket.on('end', this.#finished).on('error', this.#failed).on('close', this.#gone);
   }
 
+  get peer(): string | undefined {
+    return this.#socket.remoteAddress;
+  }
+
   readonly #read = (piece: Buffer): void => {
     const bytes = this.#unread === undefined ? piece : Buffer.concat([this.#unread, piece]);
     if (!this.#busy) return this.#take(bytes);

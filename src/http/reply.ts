@@ -35,6 +35,11 @@ export class Reply {
     this.#over?.();
   };
 
+  /** What the connection says of the other side. */
+  get peer(): string | undefined {
+    return this.#wire.peer;
+  }
+
   /** For another reply to the same client, in this one's place. */
   get parts(): [Wire, string[]] {
     return [this.#wire, this.#headers];

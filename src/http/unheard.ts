@@ -3,6 +3,7 @@ import type { Wire } from './wire.ts';
 
 /** A wire with nobody at its end, for work that goes on without its client: what is written is dropped. */
 export class Unheard implements Wire {
+  readonly peer = undefined;
   #closed: ((complete: boolean) => void)[] = [];
 
   onClosed(closed: (complete: boolean) => void): void {

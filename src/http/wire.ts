@@ -3,6 +3,8 @@ import { pipeline, type Readable } from 'node:stream';
 
 /** The connection below an answer. Its text is latin1: characters are bytes. */
 export interface Wire {
+  /** The address at the other end. */
+  readonly peer: string | undefined;
   /** Calls `closed` once: with true when the client has all of the answer, with false when it has gone without. */
   onClosed(closed: (complete: boolean) => void): void;
   /** All of an answer. `headers`: name, value, name, value, …; with them its length. */
@@ -45,6 +47,10 @@ export class ResponseWire implements Wire {
       this.#queued = true;
       response.req.socket.setMaxListeners(0).once('close', this.#onClose);
     }
+  }
+
+  get peer(): string | undefined {
+    return this.#response.req.socket.remoteAddress;
   }
 
   readonly #onClose = (): void => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isNetwork, openSite, strangerAt } from './site.ts';
+import { isNetwork } from '../http/client-address.ts';
+import { openSite, strangerAt } from './site.ts';
 
 test('a request is ours when the browser says that it comes from here', () => {
   const plain = openSite(undefined);

@@ -1,3 +1,4 @@
+import type { KeyTerms } from '../../src/accounts/key-terms.ts';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Nano } from '../../src/base/money.ts';
@@ -5,7 +6,7 @@ import { credit } from '../../src/ledger/ledger.ts';
 import { enrol } from '../../src/signin/enrol.ts';
 import type { Database } from '../../src/storage/database.ts';
 
-export interface KeyWish {
+export interface KeyWish extends KeyTerms {
   readonly group?: string;
   readonly limit?: Nano;
   readonly dailyLimit?: Nano;

@@ -39,6 +39,7 @@ export interface RunningOptions {
   readonly media?: GatewayOptions['media'];
   readonly payments?: GatewayOptions['payments'];
   readonly redisUrl?: GatewayOptions['redisUrl'];
+  readonly trustedProxies?: GatewayOptions['trustedProxies'];
 }
 
 /** One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a scripted vendor. */
@@ -77,6 +78,7 @@ export async function quietOptions({
   taskLimits,
   payments,
   redisUrl,
+  trustedProxies = [],
 }: RunningOptions & Pick<GatewayOptions, 'media'>): Promise<GatewayOptions> {
   return {
     databaseUrl,
@@ -84,6 +86,7 @@ export async function quietOptions({
     media,
     publicUrl: undefined,
     redisUrl,
+    trustedProxies,
     configuration: await configurationFrom(configuration),
     host: '127.0.0.1',
     port: 0,

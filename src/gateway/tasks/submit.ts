@@ -7,6 +7,7 @@ import { isTaskFault, type Submitted, type VideoCall } from '../../providers/tas
 import type { Pass } from '../../limits/contract.ts';
 import { DatabaseError } from '../../storage/database.ts';
 import { LimitReached } from '../admit.ts';
+import { offerTo, shareOf } from '../allowed.ts';
 import { protocolFault } from '../attempt.ts';
 import { refusalFor } from '../blame.ts';
 import { windowsOf } from '../windows.ts';
@@ -40,12 +41,12 @@ export async function submitTask(
 ): Promise<SubmittedTask> {
   const { principal } = request;
   const startedMs = parts.clock.monotonicMs();
-  const offer = parts.catalog().offer(principal.group, request.model);
+  const offer = offerTo(parts.catalog(), principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   const wish = wishOf(offer, request);
   const makers = makersOf(parts.lanes, offer, request, wish);
   const { name, limits } = offer.group;
-  const entered = await parts.limiter.enter(`${principal.userId}/${name}`, limits, 0);
+  const entered = await parts.limiter.enter(`${principal.userId}/${name}`, limits, 0, shareOf(principal));
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     limitsTold(entered);
