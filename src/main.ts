@@ -40,6 +40,7 @@ import { openServer, serverLimits } from './http/server.ts';
 import { Spools } from './http/spool.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
+import type { TillSettings } from './ledger/settings.ts';
 import { openTill } from './ledger/till.ts';
 import { forgetWindows } from './ledger/windows.ts';
 import { Addresses } from './media/addresses.ts';
@@ -93,6 +94,7 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly metricsToken: string | undefined;
   readonly limits?: Partial<GatewayLimits>;
   readonly taskLimits?: Partial<TaskLimits>;
+  readonly till?: Partial<TillSettings>;
 }
 
 export interface Gateway {
@@ -126,7 +128,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const blobs = openBlobs(options.media, systemClock);
   const files = filesOn(database, blobs, sealer, options);
   const { memory, submissions, signatures } = memoriesOn(database, sealer);
-  const till = await tillOn(database, log);
+  const till = await tillOn(database, log, options.till);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
     [catalogTopic]: async () => {
@@ -273,11 +275,12 @@ function tasksOn(
   });
 }
 
-const tillOn = (db: Database, log: Log): ReturnType<typeof openTill> =>
+const tillOn = (db: Database, log: Log, settings: Partial<TillSettings> = {}): ReturnType<typeof openTill> =>
   openTill({
     db,
     clock: systemClock,
     random: systemRandom,
+    settings,
     records: { table: 'usage', columns: recordColumns },
     log: ({ event, error, ...fields }) => log.error(`till: ${event}`, error, fields),
   });

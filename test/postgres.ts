@@ -30,20 +30,20 @@ export async function startPostgres(env: NodeJS.ProcessEnv = process.env): Promi
 }
 
 /** The folder of `initdb` and `postgres`. */
-function findBinaries(path: string): string | undefined {
+export function findBinaries(path: string): string | undefined {
   const packaged = '/usr/lib/postgresql';
   const versions = existsSync(packaged) ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [...path.split(delimiter), ...versions.map((version) => join(packaged, version, 'bin'))];
   return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
 }
 
-interface Owner {
+export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
 /** PostgreSQL refuses to run as root; then it runs as its own user, or as nobody. */
-function unprivileged(): Owner | undefined {
+export function unprivileged(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
   for (const name of ['postgres', 'nobody']) {
@@ -135,7 +135,8 @@ function finished(child: ChildProcess): Promise<void> {
   });
 }
 
-async function answering(url: string): Promise<void> {
+/** Resolves once the server takes questions. */
+export async function answering(url: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 50) {
     const client = new pg.Client(url);
     client.on('error', () => {});

@@ -4,6 +4,7 @@ import { type Agent, request } from 'node:http';
 export interface Seen {
   readonly status: number;
   readonly id: string;
+  readonly retryAfter: string | undefined;
   /** The last byte of a good answer has arrived. */
   readonly whole: boolean;
 }
@@ -22,7 +23,7 @@ export function askPlainly(url: string, key: string, agent: Agent, stream: boole
       response.on('error', () => resolve(undefined));
       response.on('close', () => {
         const whole = status === 200 && response.complete && text.endsWith(stream ? 'data: [DONE]\n\n' : '}');
-        resolve({ status, id: String(response.headers['x-request-id']), whole });
+        resolve({ status, id: String(response.headers['x-request-id']), retryAfter: response.headers['retry-after'], whole });
       });
     });
     sent.on('error', () => resolve(undefined));

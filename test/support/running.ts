@@ -35,6 +35,7 @@ export interface RunningOptions {
   readonly yuan?: string;
   readonly limits?: GatewayOptions['limits'];
   readonly taskLimits?: GatewayOptions['taskLimits'];
+  readonly till?: GatewayOptions['till'];
   /** Of several nodes that share it; else one of its own. */
   readonly media?: GatewayOptions['media'];
   readonly payments?: GatewayOptions['payments'];
@@ -55,6 +56,7 @@ channels:
   - { name: b, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up-key, groups: [other], models: [hidden] }
 ${extra}`;
 
+/** What seals the secrets of these gateways' channels. */
 export const masterKey = randomBytes(32);
 
 export async function configurationFrom(text: string): Promise<NonNullable<GatewayOptions['configuration']>> {
@@ -76,6 +78,7 @@ export async function quietOptions({
   configuration,
   limits,
   taskLimits,
+  till,
   payments,
   redisUrl,
   trustedProxies = [],
@@ -95,6 +98,7 @@ export async function quietOptions({
     metricsToken: 'metrics',
     ...(limits === undefined ? {} : { limits }),
     ...(taskLimits === undefined ? {} : { taskLimits }),
+    ...(till === undefined ? {} : { till }),
     ...(payments === undefined ? {} : { payments }),
   };
 }

@@ -1,0 +1,118 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { expectNothingLost, startLoad } from '../support/fault-load.ts';
+import { long } from '../support/long.ts';
+import { postgresCanBeHurt, startPostgresServer } from '../support/postgres-server.ts';
+import { oneModel, type Running, startRunning } from '../support/running.ts';
+import { startVendor } from '../support/scripted-vendor.ts';
+import { disksCanBeMade, smallDisk } from '../support/small-disk.ts';
+
+const outageMs = long ? 4_000 : 1_500;
+const clients = 8;
+
+async function start(databaseUrl: string): Promise<Running> {
+  const vendor = await startVendor();
+  return startRunning({ databaseUrl, configuration: oneModel(vendor.url), yuan: '10000' });
+}
+
+describe.skipIf(!postgresCanBeHurt)('PostgreSQL', () => {
+  test('killed under load and started again: answers wait for it, new requests are served or told when to come back', {
+    timeout: 90_000,
+  }, async () => {
+    const postgres = await startPostgresServer();
+    const running = await start(postgres.url);
+    const load = startLoad([running], running.key, clients);
+    await wait(1_000);
+    await postgres.kill();
+    await wait(100);
+    const before = load.delivered.size;
+    await wait(outageMs);
+    // Nothing is delivered that is not charged.
+    expect(load.delivered.size).toBe(before);
+    await postgres.start();
+    await expect.poll(() => load.delivered.size, { timeout: 30_000 }).toBeGreaterThan(before + 100);
+    await load.stop();
+    expect(before).toBeGreaterThan(100);
+    expect([...load.refused.keys()].filter((status) => status !== 503)).toEqual([]);
+    expect([load.unexplained, load.broken]).toEqual([[], [0]]);
+    await expectNothingLost(running.gateway.database, load);
+  });
+
+  test('paused under load: whoever asks waits, nobody is refused for a moment of silence, and all of it is charged once', {
+    timeout: 120_000,
+  }, async () => {
+    const postgres = await startPostgresServer();
+    const running = await start(postgres.url);
+    const load = startLoad([running], running.key, clients);
+    await wait(500);
+    postgres.pause();
+    await wait(outageMs);
+    expect([...load.refused]).toEqual([]);
+    const before = load.delivered.size;
+    postgres.resume();
+    await expect.poll(() => load.delivered.size, { timeout: 30_000 }).toBeGreaterThan(before + 100);
+    await load.stop();
+    expect([[...load.refused], load.broken]).toEqual([[], [0]]);
+    expect(load.longestMs()).toBeGreaterThan(outageMs - 100);
+    await expectNothingLost(running.gateway.database, load);
+  });
+
+  test.skipIf(!disksCanBeMade)(
+    'out of room: nothing is delivered that cannot be charged, and room brings everything back',
+    {
+      timeout: 120_000,
+    },
+    async () => {
+      const disk = smallDisk(96);
+      const postgres = await startPostgresServer(disk.folder);
+      const running = await start(postgres.url);
+      const load = startLoad([running], running.key, clients);
+      await wait(500);
+      disk.fill();
+      // What is left of the segment that is open takes a few more.
+      let before = -1;
+      await expect
+        .poll(
+          () => {
+            const still = load.delivered.size === before;
+            before = load.delivered.size;
+            return still;
+          },
+          { timeout: 30_000, interval: 700 },
+        )
+        .toBe(true);
+      await wait(outageMs);
+      expect(load.delivered.size).toBe(before);
+      disk.free();
+      await postgres.start();
+      await expect.poll(() => load.delivered.size, { timeout: 40_000 }).toBeGreaterThan(before + 100);
+      await load.stop();
+      expect([...load.refused.keys()].filter((status) => status !== 503)).toEqual([]);
+      expect([load.unexplained, load.broken]).toEqual([[], [0]]);
+      await expectNothingLost(running.gateway.database, load);
+    },
+  );
+
+  test.runIf(long)(
+    'away for longer than an answer may wait: what runs is ended as a stream with an error or a 503, what comes is a 503',
+    {
+      timeout: 180_000,
+    },
+    async () => {
+      const postgres = await startPostgresServer();
+      const running = await start(postgres.url);
+      const load = startLoad([running], running.key, clients);
+      await wait(1_000);
+      postgres.pause();
+      const before = load.delivered.size;
+      await wait(45_000);
+      expect(load.refused.get(503) ?? 0).toBeGreaterThan(10);
+      postgres.resume();
+      await expect.poll(() => load.delivered.size, { timeout: 60_000 }).toBeGreaterThan(before + 100);
+      await load.stop();
+      expect([...load.refused.keys()]).toEqual([503]);
+      expect(load.unexplained).toEqual([]);
+      await expectNothingLost(running.gateway.database, load);
+    },
+  );
+});

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A disk of a few megabytes that can be filled to its last byte. */
+export interface SmallDisk {
+  readonly folder: string;
+  fill(): void;
+  free(): void;
+}
+
+const mount = (folder: string, megabytes: number): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' }).status === 0;
+
+/** Whether this machine lets a test mount one: as root, with the right to. */
+export const disksCanBeMade = ((): boolean => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
+  try {
+    return mount(folder, 1) && spawnSync('umount', [folder]).status === 0;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+})();
+
+export function smallDisk(megabytes: number): SmallDisk {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
+  if (!mount(folder, megabytes)) throw new Error('no disk can be mounted');
+  onTestFinished(() => {
+    spawnSync('umount', ['-l', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const ballast = join(folder, 'ballast');
+  return {
+    folder,
+    fill() {
+      const file = openSync(ballast, 'w');
+      const piece = Buffer.alloc(4_096);
+      try {
+        for (;;) writeSync(file, piece);
+      } catch {
+        closeSync(file);
+      }
+    },
+    free: () => rmSync(ballast),
+  };
+}
