@@ -49,6 +49,7 @@ export interface NewLimits {
   readonly monthlyLimit?: Nano | undefined;
 }
 
+/** Ours have 48 letters and digits; those that other gateways made, and that were brought here, fewer or more, `-` and `_` among them. */
 const secretPattern = /^sk-[A-Za-z0-9_-]{16,125}$/;
 export const keyColumns = `id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at,
   version, ${termColumns.join()}`;

@@ -1,10 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { systemClock } from '../base/clock.ts';
 import { importPrices as takeOver, type PriceImport } from '../catalog/import-prices.ts';
 import { describeProblems } from '../catalog/problem.ts';
+import { recordedCatalogue } from '../catalog/recorded.ts';
+import { readYaml } from '../catalog/yaml-source.ts';
+import { litellmList, pricesFrom } from '../imports/litellm-prices.ts';
+import type { Database } from '../storage/database.ts';
+import { ratePpmOf, readText } from './import-litellm.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { Failure, print, several } from './output.ts';
+import { print, several } from './output.ts';
 import { readConfigurationFile } from './serve.ts';
 
 interface Options {
@@ -29,17 +33,40 @@ export async function checkConfig(file: string, options: Options, env: Env): Pro
   print(options.json === true, { ok: true, ...counts, warnings }, [summary, ...warnings.map((warning) => `  ${warning}`)]);
 }
 
-export async function importPrices(file: string, options: Options & { readonly dryRun?: true }, env: Env): Promise<void> {
-  if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
+interface PriceOptions extends Options {
+  readonly dryRun?: true;
+  readonly rate?: string;
+}
+
+export async function importPrices(file: string, options: PriceOptions, env: Env): Promise<void> {
+  const written = readText(file);
   await withDatabase(options, env, async (database) => {
     const at = systemClock.now();
-    const done = await takeOver(database, readFileSync(file, 'utf8'), { dry: options.dryRun === true, clock: systemClock }, ({ changed }) =>
+    const { text, without } = await pricesIn(written, database, options, env);
+    const done = await takeOver(database, text, { dry: options.dryRun === true, clock: systemClock }, ({ changed }) =>
       writeAudit(at, { ...byCommand, action: 'price.import', target: 'prices', after: { models: changed.map(({ id }) => id) } }),
     );
     const { added: _, ...told } = done;
-    print(options.json === true, told, linesOf(file, done, options.dryRun === true));
+    print(options.json === true, { ...told, ...(without.length > 0 && { without }) }, [
+      ...linesOf(file, done, options.dryRun === true),
+      ...(without.length === 0 ? [] : [`the list has no price for ${without.join(', ')}`]),
+    ]);
     if (done.refused.length > 0) process.exitCode = 1;
   });
+}
+
+/** A list of ours as it is; of LiteLLM's, which is dollars for a token, what concerns models that are sold. */
+async function pricesIn(
+  written: string,
+  database: Database,
+  { rate }: PriceOptions,
+  env: Env,
+): Promise<{ readonly text: string; readonly without: readonly string[] }> {
+  const list = written.trimStart().startsWith('{') ? litellmList(readYaml(written).value) : undefined;
+  if (list === undefined) return { text: written, without: [] };
+  const catalogue = await recordedCatalogue(database);
+  const { prices, without } = pricesFrom(list, catalogue, { over: ratePpmOf(rate, env), under: 1_000_000n });
+  return { text: JSON.stringify(prices), without };
 }
 
 function linesOf(file: string, done: PriceImport, dry: boolean): string[] {

@@ -117,8 +117,9 @@ command(config, 'check <file>', 'read it and say all that is wrong').action(asyn
   (await import('./catalogue.ts')).checkConfig(file, options, process.env),
 );
 const prices = program.command('prices').description('prices of models');
-command(prices, 'import <file>', 'take over a list of prices')
+command(prices, 'import <file>', "take over a list of prices, or what LiteLLM's says of the models that are sold")
   .option('--dry-run', 'only show what would change')
+  .option('--rate <yuan>', "yuan for a dollar in LiteLLM's list; by default TOLLGATE_USD_RATE")
   .action(async (file: string, options) => (await import('./catalogue.ts')).importPrices(file, options, process.env));
 
 const imports = program.command('import').description('move in from another gateway: a report of what would change, until --apply says so');
@@ -127,6 +128,12 @@ command(imports, 'new-api <source>', 'from a new-api or one-api database: a SQLi
   .option('--rate <yuan>', "yuan for a dollar; by default that installation's own USDExchangeRate, else TOLLGATE_USD_RATE")
   .option('--apply', 'write it')
   .action(async (source: string, options) => (await import('./import-new-api.ts')).importNewApi(source, options, process.env));
+
+command(imports, 'litellm <config>', 'from LiteLLM: a configuration file of ours, made of its own')
+  .option('--prices <file>', 'its list of prices, for models that neither file nor bundled list prices')
+  .option('--rate <yuan>', 'yuan for a dollar; by default TOLLGATE_USD_RATE')
+  .option('--out <file>', 'where to write it; by default it is printed')
+  .action(async (file: string, options) => (await import('./import-litellm.ts')).importLitellm(file, options, process.env));
 
 try {
   await program.parseAsync();

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { systemClock } from '../base/clock.ts';
+import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
+import { readConfiguration } from '../catalog/config.ts';
+import { dateOf, usdRate, usdRateVariable } from '../catalog/configuration.ts';
+import { decimalText } from '../catalog/decimal.ts';
+import { describeProblems } from '../catalog/problem.ts';
+import { readYaml } from '../catalog/yaml-source.ts';
+import { type Converted, convertLitellm } from '../imports/litellm.ts';
+import { litellmList } from '../imports/litellm-prices.ts';
+import { serves } from '../main.ts';
+import { vendors } from '../providers/index.ts';
+import type { Env } from './installation.ts';
+import { Failure, print, several } from './output.ts';
+
+interface Options {
+  readonly json?: true;
+  readonly prices?: string;
+  readonly rate?: string;
+  readonly out?: string;
+}
+
+const million = 1_000_000n;
+
+/** Yuan for a dollar in millionths: as the command says, else as the environment does, else the usual. */
+export function ratePpmOf(written: string | undefined, env: Env): bigint {
+  const text = written ?? (env[usdRateVariable] || undefined);
+  const ratePpm = text === undefined ? defaultUsdRatePpm : usdRate(text);
+  if (typeof ratePpm === 'string') throw new Failure(`the rate ${ratePpm}`);
+  return ratePpm;
+}
+
+export function readText(file: string): string {
+  if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
+  return readFileSync(file, 'utf8');
+}
+
+/** Writes a configuration file that sells what LiteLLM's did. It goes to standard output, or into a file that is not there yet. */
+export async function importLitellm(file: string, options: Options, env: Env): Promise<void> {
+  const source = readYaml(readText(file));
+  if (source.problems.length > 0) throw new Failure(describeProblems(file, source.problems));
+  const ratePpm = ratePpmOf(options.rate, env);
+  const now = systemClock.now();
+  const bundled = await loadBundled({ usdRatePpm: ratePpm, today: dateOf(now) });
+  const list = options.prices === undefined ? undefined : litellmList(JSON.parse(readText(options.prices)));
+  const converted = convertLitellm(source.value, { bundled, list, rate: { over: ratePpm, under: million } });
+  const text = await configurationText(converted, ratePpm, now);
+  if (options.out !== undefined) writeNew(options.out, text);
+  const { leftOut, notes, models, channels } = converted;
+  const told = [...leftOut.map(({ what, why }) => `left out: ${what}: ${why}`), ...notes];
+  if (options.json === true)
+    print(true, { configuration: text, models: models.length, channels: channels.length, left_out: leftOut, notes }, []);
+  else {
+    for (const line of told) console.error(`tollgate: ${line}`);
+    print(false, undefined, [
+      options.out === undefined
+        ? text.trimEnd()
+        : `${options.out}: ${several(channels.length, 'channel')}, ${several(models.length, 'model')} of its own`,
+    ]);
+  }
+}
+
+/** What comes out is read once more as it will be: variables that it names need not be set yet. */
+async function configurationText({ models, channels }: Converted, ratePpm: bigint, now: number): Promise<string> {
+  const value = asNumbers({
+    settings: { usd_rate: decimalText(ratePpm, 6) },
+    groups: [{ name: 'default', price_multiplier: '1' }],
+    ...(models.length > 0 && { models }),
+    channels,
+  });
+  const text = stringify(value, { lineWidth: 0 });
+  const named = [...text.matchAll(/(?<!\$)\$\{([^}\n]*)\}/g)].map(([, name = '']) => [name, 'set']);
+  const read = await readConfiguration(text, { env: Object.fromEntries(named), vendors: [...vendors.values()], serves, now });
+  if (!read.ok) throw new Failure(`what was made of it cannot be used:\n${describeProblems('configuration', read.problems)}`);
+  return text;
+}
+
+/** Decimals that a number holds exactly stand as numbers, which reads better. */
+function asNumbers(value: unknown): unknown {
+  if (typeof value === 'string')
+    return /^\d{1,15}(?:\.\d{1,15})?$/.test(value) && decimalOf(Number(value)) === value ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(asNumbers);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : [[name, textMembers.has(name) ? one : asNumbers(one)]])),
+  );
+}
+
+const textMembers = new Set(['id', 'upstream', 'name', 'vendor', 'api_key', 'base_url', 'owned_by']);
+
+const decimalOf = (value: number): string => (String(value).includes('e') ? '' : String(value));
+
+function writeNew(file: string, text: string): void {
+  if (existsSync(file)) throw new Failure(`${file} is there already`);
+  // It may hold keys that stood in the file it was made of.
+  writeFileSync(file, text, { mode: 0o600 });
+}

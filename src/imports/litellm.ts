@@ -1,0 +1,186 @@
+import type { Bundled } from '../catalog/bundled.ts';
+import { decimalText } from '../catalog/decimal.ts';
+import type { Price, Rates } from '../catalog/price.ts';
+import { isMeasure, pricePlaces } from '../catalog/price-members.ts';
+import type { ModelKind } from '../catalog/snapshot.ts';
+import providers from './data/litellm-providers.json' with { type: 'json' };
+import type { Fraction } from './fraction.ts';
+import { type Described, kindOf, limitsOf, priceOf, textOf } from './litellm-costs.ts';
+
+/** A configuration of ours, made of LiteLLM's (docs.litellm.ai/docs/proxy/config_settings, 2026-11). */
+export interface Converted {
+  readonly models: readonly Described[];
+  readonly channels: readonly Channel[];
+  readonly leftOut: { readonly what: string; readonly why: string }[];
+  readonly notes: string[];
+}
+
+interface Channel {
+  readonly name: string;
+  readonly vendor: string;
+  readonly base_url?: string;
+  readonly api_key?: string;
+  readonly models: { readonly id: string; readonly upstream: string }[];
+  readonly priority?: string;
+  readonly weight?: string;
+}
+
+export interface Means {
+  readonly bundled: Bundled;
+  /** LiteLLM's own list, where it was named: what the configuration does not price costs what it says. */
+  readonly list: ReadonlyMap<string, Described> | undefined;
+  readonly rate: Fraction;
+}
+
+/** `value`: the file, numbers as text. */
+export function convertLitellm(value: unknown, means: Means): Converted {
+  const file = members(value);
+  const done: Converted & { models: Described[]; channels: Channel[] } = { models: [], channels: [], leftOut: [], notes: notesOn(file) };
+  const list = file['model_list'];
+  if (!Array.isArray(list)) done.leftOut.push({ what: 'model_list', why: 'there is none' });
+  for (const entry of Array.isArray(list) ? list : []) convertOne(members(entry), means, done);
+  return done;
+}
+
+function convertOne(entry: Described, means: Means, done: Converted & { models: Described[]; channels: Channel[] }): void {
+  const id = textOf(entry['model_name']);
+  const params = members(entry['litellm_params']);
+  const what = `model ${id || '(without a name)'}`;
+  const bought = boughtFrom(params, means.bundled);
+  if (id === '' || bought === undefined) {
+    done.leftOut.push({ what, why: `nothing here speaks as '${textOf(params['model'])}' does` });
+    return;
+  }
+  if (bought.upstream.includes('*')) {
+    done.leftOut.push({
+      what,
+      why: `a channel of ${bought.vendor} without 'models' sells all that the bundled list has; ids have no prefix there`,
+    });
+    return;
+  }
+  const own = { ...members(entry['model_info']), ...params };
+  const priced = priceOf(own, kindOf(own) ?? means.bundled.get(id)?.facts.kind ?? 'chat', means.rate) !== undefined;
+  if (!done.models.some((model) => model['id'] === id) && (priced || !means.bundled.has(id))) {
+    const model = describe(id, bought.upstream, textOf(params['model']), own, means);
+    if (model === undefined) {
+      done.leftOut.push({
+        what,
+        why: 'no price is known for it: write input_cost_per_token and output_cost_per_token into its model_info, or name a list with --prices',
+      });
+      return;
+    }
+    done.models.push(model);
+  }
+  for (const name of ['rpm', 'tpm', 'max_parallel_requests'])
+    if (params[name] !== undefined)
+      done.notes.push(`${what}: ${name} of a deployment is not taken: a vendor's own 429 rests a channel, and groups have limits`);
+  place(done.channels, bought, params, id);
+}
+
+interface Bought {
+  readonly vendor: string;
+  readonly upstream: string;
+  readonly baseUrl: string | undefined;
+  readonly secret: string | undefined;
+}
+
+/** `provider/model`, or a model alone, whose vendor the bundled list knows. */
+function boughtFrom(params: Described, bundled: Bundled): Bought | undefined {
+  const written = textOf(params['model']);
+  const named = params['custom_llm_provider'];
+  const slash = written.indexOf('/');
+  const provider = typeof named === 'string' ? named : slash > 0 ? written.slice(0, slash) : undefined;
+  const table: Readonly<Record<string, { readonly vendor: string; readonly path?: string } | undefined>> = providers;
+  const found = provider === undefined ? undefined : table[provider];
+  const vendor = found?.vendor ?? (provider === undefined ? bundled.get(written)?.vendor : undefined);
+  if (vendor === undefined || written === '') return undefined;
+  const upstream = found !== undefined && written.startsWith(`${provider}/`) ? written.slice(slash + 1) : written;
+  const base = filled(params['api_base'] ?? params['base_url']);
+  const path = found?.path ?? '';
+  const region = filled(params['aws_region_name']);
+  const regional = region === undefined ? undefined : `https://bedrock-runtime.${region}.amazonaws.com`;
+  const baseUrl = base === undefined ? regional : `${base.replace(/\/+$/, '')}${base.replace(/\/+$/, '').endsWith(path) ? '' : path}`;
+  return { vendor, upstream: upstream.replace(/^(?:converse|invoke|responses)\//, ''), baseUrl, secret: secretOf(params) };
+}
+
+function secretOf(params: Described): string | undefined {
+  const pair = [filled(params['aws_access_key_id']), filled(params['aws_secret_access_key'])];
+  if (pair.every((part) => part !== undefined)) return pair.join(':');
+  return filled(params['api_key']) ?? filled(params['vertex_credentials']);
+}
+
+/** `os.environ/NAME` → `${NAME}`; whatever looks like that already is plain text. */
+function filled(written: unknown): string | undefined {
+  if (typeof written !== 'string' || written === '') return undefined;
+  const name = /^os\.environ\/(.+)$/.exec(written)?.[1];
+  return name === undefined ? written.replaceAll('${', '$${') : `\${${name}}`;
+}
+
+function describe(id: string, upstream: string, written: string, own: Described, { bundled, list, rate }: Means): Described | undefined {
+  const listed = list?.get(id) ?? list?.get(written) ?? list?.get(upstream);
+  const known = bundled.get(upstream)?.facts;
+  const kind: ModelKind = kindOf(own) ?? known?.kind ?? (listed && kindOf(listed)) ?? 'chat';
+  const price = priceOf(own, kind, rate) ?? (known === undefined ? listed && priceOf(listed, kind, rate) : writtenPrice(known.price));
+  if (price === undefined) return undefined;
+  const limits = known === undefined ? {} : { context: known.context, max_output: known.outputTokensMax };
+  return { id, kind, ...(known && { owned_by: known.ownedBy }), ...limits, ...limitsOf(listed ?? {}), ...limitsOf(own), price };
+}
+
+function writtenPrice({ rates, tiers, by }: Price): Described {
+  const plain = (some: Rates): Described =>
+    Object.fromEntries(
+      Object.entries(some).flatMap(([name, nano]) => (isMeasure(name) ? [[name, decimalText(nano, pricePlaces(name))]] : [])),
+    );
+  return {
+    ...plain(rates),
+    ...(tiers.length > 0 && { tiers: tiers.map((tier) => ({ above_input_tokens: String(tier.aboveInputTokens), ...plain(tier.rates) })) }),
+    ...(by && {
+      by: Object.fromEntries(Object.entries(by.rates).map(([name, nano]) => [name, decimalText(nano, pricePlaces(by.measure))])),
+    }),
+  };
+}
+
+/** Deployments with one address, key, order and weight are one channel, as long as each sells the model once. */
+function place(channels: Channel[], { vendor, upstream, baseUrl, secret }: Bought, params: Described, id: string): void {
+  const whole = (name: string): string | undefined => (/^\d+$/.test(textOf(params[name])) ? textOf(params[name]) : undefined);
+  const [priority, weight] = [whole('order'), whole('weight')];
+  const facts = {
+    vendor,
+    ...(baseUrl !== undefined && { base_url: baseUrl }),
+    ...(secret !== undefined && { api_key: secret }),
+    ...(priority !== undefined && { priority }),
+    ...(weight !== undefined && { weight }),
+  };
+  const same = channels.find(
+    ({ name: _, models, ...other }) => JSON.stringify(other) === JSON.stringify(facts) && !models.some((model) => model.id === id),
+  );
+  if (same !== undefined) {
+    same.models.push({ id, upstream });
+    return;
+  }
+  const count = channels.filter((channel) => channel.vendor === vendor).length;
+  channels.push({ name: count === 0 ? vendor : `${vendor}-${count + 1}`, ...facts, models: [{ id, upstream }] });
+}
+
+function notesOn(file: Described): string[] {
+  const router = { ...members(file['litellm_settings']), ...members(file['router_settings']) };
+  const general = members(file['general_settings']);
+  const said = (there: boolean, note: string): readonly string[] => (there ? [note] : []);
+  return [
+    ...said(
+      Object.keys(router).some((name) => name.endsWith('fallbacks')),
+      'fallbacks to another model are not taken: the model that was asked for answers, over another channel, or nobody does',
+    ),
+    ...said(router['model_group_alias'] !== undefined, 'model_group_alias is not taken: sell the model once more, under the other id'),
+    ...said(router['routing_strategy'] !== undefined, 'routing_strategy is not taken: channels are chosen by priority, health and weight'),
+    ...said(router['cache'] !== undefined, 'answers are not cached here'),
+    ...said(
+      general['master_key'] !== undefined || general['database_url'] !== undefined,
+      'virtual keys, teams and budgets stand in its PostgreSQL database and are not taken: make users and keys here',
+    ),
+    ...said(file['include'] !== undefined, 'included files are not read: join them first'),
+  ];
+}
+
+const members = (value: unknown): Described =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Described) : {};
