@@ -20,6 +20,7 @@ interface Prepared {
 /** What is used of the engine, whichever it is. */
 interface SqliteModule {
   readonly DatabaseSync: typeof DatabaseSync;
+  readonly StatementSync: { readonly prototype: object };
 }
 
 /**
@@ -31,7 +32,7 @@ function engine(): typeof DatabaseSync {
   process.emitWarning = () => undefined;
   try {
     const builtin = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined;
-    return builtin !== undefined && 'isTransaction' in builtin.DatabaseSync.prototype ? builtin.DatabaseSync : packaged();
+    return builtin !== undefined && 'columns' in builtin.StatementSync.prototype ? builtin.DatabaseSync : packaged();
   } finally {
     process.emitWarning = emitWarning;
   }
