@@ -172,8 +172,8 @@ export function* setKeyLimits(id: string, { limit, dailyLimit, monthlyLimit }: N
   const [change] = yield bump(keysTopic);
   const wanted = [limit ?? null, dailyLimit ?? null, monthlyLimit ?? null];
   const sql = `UPDATE api_keys SET version=$2, spend_limit=COALESCE($3, spend_limit), daily_limit=COALESCE($4, daily_limit), monthly_limit=COALESCE($5, monthly_limit)
-    WHERE id=$1 AND status<>'deleted' AND (spend_limit IS NOT NULL OR $3 IS NULL) AND (daily_limit IS NOT NULL OR $4 IS NULL)
-      AND (monthly_limit IS NOT NULL OR $5 IS NULL) RETURNING ${keyColumns}`;
+    WHERE id=$1 AND status<>'deleted' AND (spend_limit IS NOT NULL OR CAST($3 AS BIGINT) IS NULL) AND (daily_limit IS NOT NULL OR CAST($4 AS BIGINT) IS NULL)
+      AND (monthly_limit IS NOT NULL OR CAST($5 AS BIGINT) IS NULL) RETURNING ${keyColumns}`;
   const [row] = yield { sql, params: [id, change?.['version'] ?? 0n, ...wanted] };
   return row && keyOf(row);
 }
