@@ -6,10 +6,10 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import { fundsOf } from '../ledger/moves.ts';
 import type { Script } from '../storage/database.ts';
 import { chargedBySpan } from '../usage/spending.ts';
+import { dayMs } from '../usage/cover.ts';
 import type { BalanceView, Runway } from './contract.ts';
 import { yuan } from './written.ts';
 
-const dayMs = 86_400_000;
 const meanOfDays = 7;
 /** Less of them is too little to tell from. */
 const daysMin = 2;

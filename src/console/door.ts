@@ -9,7 +9,7 @@ import { ResponseWire } from '../http/wire.ts';
 import type { Limiter } from '../limits/contract.ts';
 import { csrfOf, isCsrf, sessionSecretIn } from '../signin/session-cookie.ts';
 import { type Site, strangerAt } from '../signin/site.ts';
-import { type Database, DatabaseError } from '../storage/database.ts';
+import { type Database, isAway } from '../storage/database.ts';
 import { ConsoleReply } from './console-reply.ts';
 import { envelope, fail, Problem, type Refused, refusedBy } from './problem.ts';
 import { type Arrival, type Caller, type ConsoleRow, roles } from './row.ts';
@@ -203,8 +203,7 @@ function told(error: unknown): Refused {
     const { status, type, code } = refusals[error.refusal];
     return { status, type, code, message: error.message, param: error.param, retryAfterMs: error.retryAfterMs };
   }
-  if (error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown'))
-    return refusedBy(new Problem('unavailable', { retryAfterMs: retryMs }));
+  if (isAway(error)) return refusedBy(new Problem('unavailable', { retryAfterMs: retryMs }));
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return refusedBy(new Problem(code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too_large' : 'bug'));
 }

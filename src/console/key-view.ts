@@ -4,13 +4,13 @@ import { nextDay, zoneDay, zoneDayAt, zoneDays } from '../base/zone.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Database, Script } from '../storage/database.ts';
 import { spending, spentByKey } from '../usage/spending.ts';
+import { hourMs } from '../usage/cover.ts';
 import type { KeyDetail, KeyState, KeyView } from './contract.ts';
 import { changesOf } from './operator-audit.ts';
 import { topModels } from './overview-rows.ts';
 import { daily, seriesView } from './series.ts';
 import { instant, instantOrNull, yuan, yuanOrNull } from './written.ts';
 
-const hourMs = 3_600_000;
 const seriesDays = 30;
 const historyMax = 20;
 

@@ -27,7 +27,13 @@ forEachDatabase((_name, openFresh) => {
     expect(await post('channels', wish)).toMatchObject({ status: 409, json: { error: { code: 'conflict' } } });
     const changed = await patch('channels/ds', 1, { secret: 'sk-another-secret-77aa', weight: 3 });
     expect(changed.json).toMatchObject({ weight: 3, version: 2, secret: { last4: '77aa' } });
-    expect(await patch('channels/ds', 1, { weight: 4 })).toMatchObject({ status: 409, json: { error: { code: 'version_conflict' } } });
+    expect(await patch('channels/ds', 1, { weight: 4 })).toMatchObject({
+      status: 409,
+      json: {
+        error: { code: 'version_conflict' },
+        current: { version: 2, weight: 3, groups: ['economy'], models: [{ id: 'glm' }, { id: 'alone', upstream: 'x' }] },
+      },
+    });
     expect((await patch('channels/ds', 2, { vendor: 'nobody', weight: -1 })).json.error.fields).toMatchObject({
       weight: expect.any(String),
       vendor: expect.any(String),
@@ -73,6 +79,7 @@ forEachDatabase((_name, openFresh) => {
     });
     const path = `groups/${encodeURIComponent('无限制-0.85x')}`;
     expect((await patch(path, 1, { rpm: null, tpm: 1_000 })).json).toMatchObject({ rpm: null, tpm: 1_000, multiplier: '0.85', version: 2 });
+    expect((await patch(path, 1, { rpm: 9 })).json.current).toMatchObject({ rpm: null, tpm: 1_000, multiplier: '0.85', version: 2 });
     expect((await patch(path, 2, { multiplier: 'much' })).json.error.fields).toHaveProperty('price_multiplier');
     await newCustomer(database, 0n, { group: '无限制-0.85x' });
     expect(await remove(path, 2)).toMatchObject({ status: 409, json: { error: { code: 'in_use' }, current: { keys: 1 } } });
@@ -97,6 +104,11 @@ forEachDatabase((_name, openFresh) => {
     });
     expect((await post('models', { id: 'deepseek-chat' })).json).toMatchObject({ vendor: 'deepseek', origin: 'console' });
     expect((await patch('models/lab%2Fnew', 1, { context: 4_096 })).json).toMatchObject({ context: 4_096, version: 2 });
+    expect((await patch('models/lab%2Fnew', 1, { context: 9 })).json.current).toMatchObject({
+      context: 4_096,
+      max_output: null,
+      version: 2,
+    });
     expect((await patch('models/lab%2Fnew', 2, { active: false })).json).toMatchObject({ active: false });
     expect((await operator.ask('operator/models')).json.items.filter(({ active }: { active: boolean }) => active)).toHaveLength(4);
   });

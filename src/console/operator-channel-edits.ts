@@ -88,7 +88,7 @@ async function act(
 ): Promise<ChannelEffect> {
   const run = function* (): Script<ChannelEffect> {
     const catalogue = yield* readRecorded();
-    const { before, after } = doneOr(yield* edit(), ({ name, version, origin }) => ({ name, version, origin }));
+    const { before, after } = doneOr(yield* edit(), asWritten);
     const effect = { unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after) };
     if (dry === true) throw new DryRun(effect);
     if (effect.unserved_models.length > 0 && !accept) return fail('would_unserve', { current: effect });
@@ -101,6 +101,12 @@ async function act(
     throw error;
   });
 }
+
+/** In the words of a change, to be held against one. */
+const asWritten = ({ name, vendor, baseUrl, groups, models, priority, weight, version, origin }: RecordedChannel) => ({
+  ...{ name, vendor, base_url: baseUrl ?? null, groups, priority, weight, version, origin },
+  models: [...models].map(([id, upstream]) => (id === upstream ? { id } : { id, upstream })),
+});
 
 class DryRun extends Error {
   readonly effect: ChannelEffect;

@@ -6,7 +6,7 @@ import type { Count } from '../gateway/reports/counts.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 import type { Vendor } from '../providers/adapter.ts';
 import type { ChannelModel, ChannelState, ChannelView } from './contract.ts';
-import { pricesOf } from './prices.ts';
+import { one, pricesOf } from './prices.ts';
 import { instant, instantOrNull, yuan } from './written.ts';
 
 /** All that the view of a channel is made of, read at one moment. */
@@ -22,7 +22,6 @@ export interface ChannelSight {
   readonly costs: ReadonlyMap<string, bigint>;
 }
 
-const one = 1_000_000n;
 /** After so long every process has heard of a change, and told of what it runs. */
 const heardAfterMs = 4_000;
 

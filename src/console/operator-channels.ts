@@ -3,6 +3,7 @@ import { recordedCatalogue } from '../catalog/recorded.ts';
 import { channelCounts, channelTurns, nodeReports, tallied } from '../gateway/reports/report.ts';
 import { openTasksByChannel } from '../gateway/tasks/questions.ts';
 import type { Vendor } from '../providers/adapter.ts';
+import { hourMs } from '../usage/cover.ts';
 import type { ChannelHealth, ChannelView, List, VendorView } from './contract.ts';
 import { accepted, changedChannel, createChannel, dropChannel, editChannel, madeChannel, turnChannel } from './operator-channel-edits.ts';
 import { type ChannelSight, channelView, whyCode } from './operator-channel-view.ts';
@@ -12,7 +13,6 @@ import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { instant } from './written.ts';
 
-const hourMs = 3_600_000;
 const hoursShown = 24;
 const storyMax = 50;
 const role = 'operator';

@@ -4,6 +4,7 @@ import { recordedCatalogue, type RecordedCatalogue, type RecordedGroup } from '.
 import type { Database } from '../storage/database.ts';
 import { dayMs } from '../usage/cover.ts';
 import { soldInGroup } from '../usage/totals.ts';
+import { one } from './prices.ts';
 import type { GroupPreview } from './contract.ts';
 import { belowCost } from './operator-price-preview.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
@@ -14,7 +15,6 @@ import { yuan } from './written.ts';
 
 const asked = z.strictObject({ multiplier: z.string() });
 const daysBack = 7;
-const one = 1_000_000n;
 
 /** What becomes of a group with another multiplier, before anybody changes it. */
 export function groupPreviewRow({ database, clock }: OperatorRooms): ConsoleRow {

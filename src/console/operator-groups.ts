@@ -28,7 +28,7 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
     });
   const act = async (visit: ConsoleVisit<unknown>, action: string, edit: () => Script<Edited<RecordedGroup>>): Promise<string> =>
     database.transact(function* () {
-      const { before, after } = doneOr(yield* edit(), (group) => group.name);
+      const { before, after } = doneOr(yield* edit(), asWritten);
       const target = after?.name ?? before?.name ?? '';
       if (after === undefined) yield* unneeded(target);
       const facts = { before: plainFacts(before), after: plainFacts(after) };
@@ -83,6 +83,12 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
 function writtenOf({ multiplier, ...limits }: z.output<typeof changed>): Written {
   return { ...(multiplier !== undefined && { price_multiplier: multiplier }), limits };
 }
+
+/** In the words of a change, to be held against one. */
+const asWritten = ({ name, multiplierPpm, limits: { rpm, tpm, concurrency }, version, origin }: RecordedGroup) => ({
+  ...{ name, multiplier: multiplierText(multiplierPpm), rpm: rpm ?? null, tpm: tpm ?? null, concurrency: concurrency ?? null },
+  ...{ version, origin },
+});
 
 const keysByGroup = "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name";
 

@@ -8,7 +8,7 @@ import type { List, OperatorModel } from './contract.ts';
 import { versionIn } from './headers.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
 import { byOperator, doneOr, plainFacts } from './operator-writes.ts';
-import { pricesOf } from './prices.ts';
+import { one, pricesOf } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 
@@ -39,7 +39,7 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
   };
   const act = (visit: ConsoleVisit<unknown>, action: string, edit: () => Script<Edited<RecordedModel>>): Promise<void> =>
     database.transact(function* () {
-      const { before, after } = doneOr(yield* edit(), ({ id, version, origin }) => ({ id, version, origin }));
+      const { before, after } = doneOr(yield* edit(), asWritten);
       const target = after?.id ?? before?.id ?? '';
       const facts = { before: plainFacts(before), after: plainFacts(after) };
       yield* writeAudit(visit.at, { ...byOperator(visit), action, target: `model:${target}`, ...facts });
@@ -95,6 +95,12 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
   ];
 }
 
+/** In the words of a change, to be held against one. */
+const asWritten = ({ id, ownedBy, kind, context, outputTokensMax, durations, shutdownDate, version, origin }: RecordedModel) => ({
+  ...{ id, owned_by: ownedBy, kind, context: context ?? null, max_output: outputTokensMax ?? null },
+  ...{ durations: durations ?? null, shutdown_date: shutdownDate ?? null, version, origin },
+});
+
 export function modelView(model: RecordedModel, { channels }: Pick<RecordedCatalogue, 'channels'>): OperatorModel {
   const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, durations, price, active, priceVersion, origin, version } =
     model;
@@ -105,7 +111,7 @@ export function modelView(model: RecordedModel, { channels }: Pick<RecordedCatal
     context: context ?? null,
     output_tokens_max: outputTokensMax ?? null,
     modalities: modalities ?? null,
-    prices: pricesOf(price, 1_000_000n),
+    prices: pricesOf(price, one),
     shutdown_date: shutdownDate ?? null,
     active,
     channels: channels.filter((channel) => channel.models.has(id)).map(({ name }) => name),

@@ -5,6 +5,7 @@ import { openTasksByChannel } from '../gateway/tasks/questions.ts';
 import { recordedChecks } from '../ledger/checks.ts';
 import type { Database } from '../storage/database.ts';
 import { takenWithin } from '../usage/totals.ts';
+import { dayMs, hourMs } from '../usage/cover.ts';
 import type { Attention, OperatorOverview } from './contract.ts';
 import { whyCode } from './operator-channel-view.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
@@ -12,8 +13,6 @@ import { vendorCosts } from './operator-vendor-costs.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { instant, shareOf, yuan } from './written.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 86_400_000;
 const hoursShown = 24;
 const retiringWithinMs = 30 * dayMs;
 const slowDatabaseMs = 500;

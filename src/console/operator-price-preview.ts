@@ -4,15 +4,14 @@ import { priceDifferences } from '../catalog/price-differences.ts';
 import type { RecordedCatalogue, RecordedModel } from '../catalog/recorded.ts';
 import type { Database } from '../storage/database.ts';
 import { sharesOfChannels, type SoldTo, soldTo } from '../usage/totals.ts';
+import { dayMs, hourMs } from '../usage/cover.ts';
 import type { PreviewLine, PricePreview, PriceWarning } from './contract.ts';
 import { takenFor } from './operator-vendor-costs.ts';
-import { multiplierText, pricesOf, unitPrice } from './prices.ts';
+import { multiplierText, one, pricesOf, unitPrice } from './prices.ts';
 import { microsText } from './usage-rows.ts';
 import { shareOf, yuan } from './written.ts';
 
-const weekMs = 7 * 86_400_000;
-const hourMs = 3_600_000;
-const one = 1_000_000n;
+const weekMs = 7 * dayMs;
 const largePercent = 50;
 
 /** Classes that cost what the plain one costs when nobody prices them, which is seldom what is meant. */

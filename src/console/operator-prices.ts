@@ -19,12 +19,11 @@ import { pricePreview } from './operator-price-preview.ts';
 import { csvAsList } from './operator-price-csv.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
 import { byOperator } from './operator-writes.ts';
-import { pricesOf } from './prices.ts';
+import { one, pricesOf } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { instant } from './written.ts';
 
-const one = 1_000_000n;
 const change = z.strictObject({ model: z.string(), price: z.unknown(), reason: z.string().optional() });
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 const published = z.strictObject({

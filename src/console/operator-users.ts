@@ -10,6 +10,7 @@ import { credit, freeze } from '../ledger/scripts/account.ts';
 import { endPayout, openPayout } from '../ledger/scripts/payout.ts';
 import type { Script } from '../storage/database.ts';
 import { charged } from '../usage/spending.ts';
+import { dayMs } from '../usage/cover.ts';
 import type { Page, UserAnswer, UserView } from './contract.ts';
 import { idempotencyKeyIn } from './headers.ts';
 import { money, pageLimit } from './input.ts';
@@ -19,7 +20,7 @@ import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { instant, instantOrNull, yuan } from './written.ts';
 
-const monthMs = 30 * 86_400_000;
+const monthMs = 30 * dayMs;
 const listed = z.object({
   q: z.string().optional(),
   role: z.enum(['user', 'operator']).optional(),
@@ -77,14 +78,17 @@ export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
     change: (user: User) => Script<User>,
   ): Promise<UserAnswer> {
     const { params, at, input } = visit;
-    const before = (await findUser(database, params['user'] ?? '')) ?? fail('not_found');
+    const id = params['user'] ?? '';
     await database.transact(function* () {
       if (!(yield* stillOperator(visit.user.id))) fail('operator_only');
+      // As it is now: operators take turns here.
+      const [found] = yield* userPage({ id, limit: 1 });
+      const before = found?.user ?? fail('not_found');
       const after = yield* change(before);
-      const told = { ...byOperator(visit), action, target: `user:${before.id}`, account: before.id, reason: input.reason };
+      const told = { ...byOperator(visit), action, target: `user:${id}`, account: id, reason: input.reason };
       yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
     });
-    return { user: await one(rooms, before.id, at), transfer: null };
+    return { user: await one(rooms, id, at), transfer: null };
   }
 }
 

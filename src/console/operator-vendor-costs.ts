@@ -2,10 +2,9 @@ import type { Measure } from '../base/quantities.ts';
 import { costOf, type Price, tariffOf } from '../catalog/price.ts';
 import type { RecordedCatalogue } from '../catalog/recorded.ts';
 import type { Database } from '../storage/database.ts';
+import { hourMs } from '../usage/cover.ts';
 import { sharesOfChannels, soldByModel } from '../usage/totals.ts';
-
-const hourMs = 3_600_000;
-const one = 1_000_000n;
+import { one } from './prices.ts';
 
 /**
  * What vendors took for what was sold, nano-yuan by channel, where costs are entered. Exact for models that one channel serves; of several, each is

@@ -4,6 +4,8 @@ import type { Price, Rates } from '../catalog/price.ts';
 import type { PriceUnit, UnitPrice } from './contract.ts';
 
 const million = 1_000_000n;
+/** A multiplier, or a share, of one, in millionths. */
+export const one = million;
 
 const units: Readonly<Partial<Record<Measure, PriceUnit>>> = {
   image: 'image',

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { zoneDayAt, zoneDays } from '../base/zone.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Database, Script } from '../storage/database.ts';
-import type { Span } from '../usage/cover.ts';
+import { dayMs, type Span } from '../usage/cover.ts';
 import type { Filter } from '../usage/filter.ts';
 import { paging, usageRecord } from '../usage/page.ts';
 import { metered, spending, withinReach } from '../usage/spending.ts';
@@ -25,7 +25,6 @@ export interface UsageRooms {
   readonly cursors: Cursors;
 }
 
-const dayMs = 86_400_000;
 const usualDays = 30;
 const spanDaysMax = 366;
 /** What single requests cost is in records alone: so many are added up, the latest. */

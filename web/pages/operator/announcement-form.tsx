@@ -12,7 +12,7 @@ import { useToast } from '../../components/toast.tsx';
 import { clockOf, instantOf } from '../../format/day.ts';
 import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { fieldErrors, FormProblem, refresh } from './parts.tsx';
+import { fieldErrors, FormProblem, refresh, useVersion } from './parts.tsx';
 
 export const announcementAddress = (id: string): string => `operator/announcements/${encodeURIComponent(id)}`;
 
@@ -41,6 +41,7 @@ interface FormProps {
 
 export function AnnouncementForm({ announcement: shown, onClose }: FormProps): ReactNode {
   const announcement = useOpened(shown);
+  const { version, told } = useVersion(announcement?.version ?? 0);
   const { announcements: words } = useWords(bookWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
@@ -52,7 +53,8 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
     mutationFn: (body: AnnouncementBody) =>
       announcement === undefined
         ? send('POST', 'operator/announcements', { body, idempotencyKey })
-        : send('PATCH', announcementAddress(announcement.id), { body, ifMatch: announcement.version }),
+        : send('PATCH', announcementAddress(announcement.id), { body, ifMatch: version }),
+    onError: told,
     onSuccess: async () => {
       toast({ tone: 'done', text: announcement === undefined ? words.published : actions.saved });
       onClose();
@@ -74,7 +76,7 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
           errors={{ ...fieldErrors(save.error), ...own }}
         />
         <Preview text={text} />
-        <FormProblem error={save.error} />
+        <FormProblem error={save.error} mine={bodyOf(text, zone)} />
         <FormButtons submit={announcement === undefined ? words.publish : actions.save} busy={save.isPending} onCancel={onClose} />
       </form>
     </Dialog>

@@ -11,7 +11,7 @@ import { channelWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ChannelFields, type ChannelText } from './channel-fields.tsx';
 import { channelAddress, refreshChannels, Unserve, unservedIn } from './channel-parts.tsx';
-import { fieldErrors, FormProblem } from './parts.tsx';
+import { fieldErrors, FormProblem, useVersion } from './parts.tsx';
 
 const empty: ChannelText = { name: '', vendor: '', baseUrl: '', secret: '', groups: ['default'], models: '', priority: '0', weight: '1' };
 
@@ -49,7 +49,7 @@ export function EditChannel({ channel, onClose }: { readonly channel: ChannelVie
   const shared = useWords(sharedWords);
   const toast = useToast();
   const [asked, setAsked] = useState<{ readonly models: readonly string[]; readonly body: ChannelBody }>();
-  const [version, setVersion] = useState(channel.version);
+  const { version, told } = useVersion(channel.version);
   const patch = async (body: ChannelBody) => {
     await send('PATCH', channelAddress(channel.name), { body, ifMatch: version });
     toast({ tone: 'done', text: words.form.saved });
@@ -61,8 +61,7 @@ export function EditChannel({ channel, onClose }: { readonly channel: ChannelVie
     onError: (error, body) => {
       const models = unservedIn(error);
       if (models !== undefined) setAsked({ models, body });
-      const current = 'current' in error ? (error.current as Partial<ChannelView> | undefined) : undefined; // parsing: a version_conflict's
-      if (current?.version !== undefined) setVersion(current.version);
+      told(error);
     },
   });
   return (

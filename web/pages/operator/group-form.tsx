@@ -17,7 +17,7 @@ import { atMultiplier, shortest } from '../../format/written-price.ts';
 import { priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
-import { fieldErrors, FormProblem, pathName, refresh } from './parts.tsx';
+import { fieldErrors, FormProblem, pathName, refresh, useVersion } from './parts.tsx';
 
 export const groupAddress = (name: string): string => `operator/groups/${pathName(name)}`;
 export const refreshGroups = (): Promise<void> => refresh('operator/groups');
@@ -61,11 +61,13 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
 
 export function EditGroup({ group: shown, onClose }: { readonly group: OperatorGroup; readonly onClose: () => void }): ReactNode {
   const group = useOpened(shown);
+  const { version, told } = useVersion(group.version);
   const { groups: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
   const save = useMutation({
-    mutationFn: (body: GroupBody) => send('PATCH', groupAddress(group.name), { body, ifMatch: group.version }),
+    mutationFn: (body: GroupBody) => send('PATCH', groupAddress(group.name), { body, ifMatch: version }),
+    onError: told,
     onSuccess: async () => {
       toast({ tone: 'done', text: words.saved });
       onClose();

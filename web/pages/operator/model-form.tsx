@@ -11,7 +11,7 @@ import { linesOf, type PriceLine, writtenPrices } from '../../format/written-pri
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { operatorModelAddress, operatorModelPath, refreshModels } from './model-parts.ts';
-import { fieldErrors, FormProblem } from './parts.tsx';
+import { fieldErrors, FormProblem, useVersion } from './parts.tsx';
 import { lineError, PriceFields } from './price-fields.tsx';
 
 const kinds = ['chat', 'completion', 'embedding', 'image', 'transcription', 'speech', 'rerank', 'moderation', 'video'] as const;
@@ -71,6 +71,7 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
 
 export function EditModel({ model: shown, onClose }: { readonly model: OperatorModel; readonly onClose: () => void }): ReactNode {
   const model = useOpened(shown);
+  const { version, told } = useVersion(model.version);
   const { model: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
@@ -78,7 +79,8 @@ export function EditModel({ model: shown, onClose }: { readonly model: OperatorM
   const [text, setText] = useState(start);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const save = useMutation({
-    mutationFn: (body: ModelBody) => send('PATCH', operatorModelAddress(model.id), { body, ifMatch: model.version }),
+    mutationFn: (body: ModelBody) => send('PATCH', operatorModelAddress(model.id), { body, ifMatch: version }),
+    onError: told,
     onSuccess: async () => {
       toast({ tone: 'done', text: words.saved });
       onClose();
@@ -95,7 +97,7 @@ export function EditModel({ model: shown, onClose }: { readonly model: OperatorM
     <Dialog open onClose={onClose} title={words.editTitle(model.id)}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <ModelFields text={text} onChange={setText} errors={{ ...fieldErrors(save.error), ...own }} editing />
-        <FormProblem error={save.error} />
+        <FormProblem error={save.error} mine={bodyOf(text)} />
         <FormButtons submit={actions.save} busy={save.isPending} onCancel={onClose} />
       </form>
     </Dialog>

@@ -1,5 +1,5 @@
 import { clsx } from 'clsx';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { queryClient } from '../../api/data.ts';
 import { useNow } from '../../browser/now.ts';
@@ -9,6 +9,7 @@ import { sayError } from '../../components/error-panel.tsx';
 import { Field, TextInput } from '../../components/field.tsx';
 import { ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { shortest } from '../../format/written-price.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
@@ -86,9 +87,13 @@ function FieldProblem({ field, what }: { readonly field: string; readonly what: 
 export function differing(current: unknown, mine: object): readonly Difference[] {
   const theirs = new Map(typeof current === 'object' && current !== null ? Object.entries(current) : []);
   return Object.entries(mine)
-    .filter(([member, value]) => theirs.has(member) && JSON.stringify(theirs.get(member)) !== JSON.stringify(value))
+    .filter(([member, value]) => theirs.has(member) && plain(theirs.get(member)) !== plain(value))
     .map(([member, value]) => ({ member, before: textOf(theirs.get(member)), after: textOf(value) }));
 }
+
+/** `1.00` and `1` are one. */
+const plain = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_name, each: unknown) => (typeof each === 'string' && /^\d+\.\d+$/.test(each) ? shortest(each) : each));
 
 function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
@@ -98,6 +103,16 @@ function textOf(value: unknown): string | null {
 /** What the server says of each field, over what the form says by itself. */
 export function fieldErrors(error: Error | null): Readonly<Record<string, string | undefined>> {
   return error instanceof ApiError ? error.fields : {};
+}
+
+/** On which version a form is saved: the one that it was opened on; once it has shown what somebody else has saved (`told`), on that. */
+export function useVersion(opened: number): { readonly version: number; readonly told: (error: Error) => void } {
+  const [version, setVersion] = useState(opened);
+  const told = (error: Error): void => {
+    const current = error instanceof ApiError && error.code === 'version_conflict' ? error.current : undefined;
+    if (typeof current === 'object' && current !== null && 'version' in current) setVersion(Number(current.version));
+  };
+  return { version, told };
 }
 
 interface Turned {
