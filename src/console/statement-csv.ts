@@ -1,3 +1,4 @@
+import type { Nano } from '../base/money.ts';
 import { localTime } from '../base/zone.ts';
 import type { Database } from '../storage/database.ts';
 import { type UsagePlace, paging } from '../usage/page.ts';
@@ -7,7 +8,7 @@ import type { MoveRow, StatementView } from './contract.ts';
 import { csvLine, csvStart } from './csv.ts';
 import { perOf, unitPrice } from './prices.ts';
 import { statement, type StatementQuestion } from './statement.ts';
-import { yuan } from './written.ts';
+import { nanoOf, yuan } from './written.ts';
 
 export type StatementLevel = 'day' | 'request' | 'line';
 
@@ -16,18 +17,22 @@ const dayHeader = ['time', 'utc_offset', 'what', 'id', 'requests', 'amount_yuan'
 const requestHeader = ['time', 'utc_offset', 'what', 'id', 'model', 'kind', 'key', 'status', 'amount_yuan'];
 const lineHeader = [...requestHeader.slice(0, -1), 'class', 'quantity', 'price_yuan', 'per', 'unit', 'amount_yuan'];
 
-/** A statement as a table. Whatever the level, its amounts add up from the opening to the closing balance. */
+/**
+ * A statement as a table. Whatever the level, its amounts add up from the opening to the closing balance: a charge of the period that is committed while
+ * the table is written is in both.
+ */
 export async function* statementCsv(database: Database, question: StatementQuestion, level: StatementLevel): AsyncGenerator<string> {
   const view = await database.snapshot(() => statement(question));
   yield csvStart + csvLine(level === 'day' ? dayHeader : level === 'request' ? requestHeader : lineHeader);
   const write = writerOf(question.zone, level);
   yield write.edge('opening', Date.parse(view.opening.at), view.opening.balance);
+  let late = 0n;
   for (const row of view.rows) {
     if (row.kind !== 'charges') yield write.move(row);
     else if (level === 'day') yield write.charges(row);
-    else yield* chargesWithin(database, question, level, row);
+    else late += (yield* chargesWithin(database, question, level, row)) + nanoOf(row.amount);
   }
-  yield write.edge('closing', Date.parse(view.closing.at), view.closing.balance);
+  yield write.edge('closing', Date.parse(view.closing.at), yuan(nanoOf(view.closing.balance) - late));
 }
 
 function writerOf(zone: string, level: StatementLevel) {
@@ -50,13 +55,15 @@ function writerOf(zone: string, level: StatementLevel) {
   };
 }
 
+/** Returns what they come to. */
 async function* chargesWithin(
   database: Database,
-  { account, zone }: StatementQuestion,
+  { account, zone, now }: StatementQuestion,
   level: 'request' | 'line',
   { from, to }: { readonly from: string; readonly to: string },
-): AsyncGenerator<string> {
-  const span = { from: Date.parse(from), to: Date.parse(to) };
+): AsyncGenerator<string, Nano> {
+  const span = { from: Date.parse(from), to: Math.min(Date.parse(to), now + 1) };
+  let paid = 0n;
   let after: UsagePlace | undefined;
   do {
     const place = after;
@@ -76,11 +83,14 @@ async function* chargesWithin(
       const head = [time, offset, 'charge', id, String(row['model']), String(row['capability'])];
       const cells = [...head, page.names.get(String(row['key_id'])) ?? null, String(row['status'])];
       const shortfall = BigInt(row['shortfall'] ?? 0);
-      if (level === 'request') text += csvLine([...cells, yuan(shortfall - BigInt(row['cost'] ?? 0))]);
+      const cost = BigInt(row['cost'] ?? 0) - shortfall;
+      paid += cost;
+      if (level === 'request') text += csvLine([...cells, yuan(-cost)]);
       else text += linesText(cells, String(row['lines']), shortfall);
     }
     if (text !== '') yield text;
   } while (after !== undefined);
+  return paid;
 }
 
 /** Each line of the bill; what was forgiven because the money had ended is a line of its own. */

@@ -9,6 +9,7 @@ import { migrations } from '../migrations.ts';
 import type { Database } from '../storage/database.ts';
 import { rollUp } from '../usage/hours.ts';
 import type { StatementLine, StatementRow, StatementView } from './contract.ts';
+import { statementCsv } from './statement-csv.ts';
 
 const clock = { now: () => noon, monotonicMs: () => 0 };
 const at = (text: string): number => Date.parse(`2026-11-${text}+08:00`);
@@ -195,6 +196,30 @@ forEachDatabase((_name, openFresh) => {
       }
     }
     expect(await check(database)).toMatchObject({ ok: true, problems: [] });
+  });
+});
+
+forEachDatabase((_name, openFresh) => {
+  test.each(['request', 'line'] as const)('a table by %s that is saved while requests go on adds up all the same', async (level) => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    const of = { account: browser.userId, keyId: await newKey(browser) };
+    await topUp(database, of.account, 5_000_000_000n, noon - 60_000);
+    const cost = [['input', 7, 1n, 3_000_000n]] as const;
+    await charge(database, { ...of, id: 'req_there', at: noon - 50_000, lines: cost });
+    const csv = statementCsv(
+      database,
+      { account: of.account, zone: 'Asia/Shanghai', first: '2026-11-21', last: '2026-11-21', now: noon },
+      level,
+    );
+    let text = String((await csv.next()).value) + String((await csv.next()).value);
+    await charge(database, { ...of, id: 'req_committed_late', at: noon - 40_000, lines: cost });
+    await charge(database, { ...of, id: 'req_after_all', at: noon + 40_000, lines: cost });
+    for await (const part of csv) text += part;
+    expect(text).toContain('req_committed_late');
+    expect(text).not.toContain('req_after_all');
+    expect(csvSum(text, 'amount_yuan')).toBe(4_994_000_000n);
+    expect(text.trim().split(',').at(-1)).toBe('4.994000000');
   });
 });
 

@@ -7,6 +7,9 @@ export function yuan(amount: Nano): Yuan {
   return `${whole}.${fraction.padEnd(9, '0')}`;
 }
 
+/** Back again. */
+export const nanoOf = (amount: Yuan): Nano => BigInt(amount.replace('.', ''));
+
 export const instant = (at: number): Instant => new Date(at).toISOString();
 
 export const instantOrNull = (at: number | undefined): Instant | null => (at === undefined ? null : instant(at));
