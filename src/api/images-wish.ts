@@ -3,7 +3,7 @@ import { type ImageTerms, sidesOf, sizeProblem, tokensOf, usualNMax, usualPrompt
 import type { Model } from '../catalog/snapshot.ts';
 import { previewTokens } from '../gateway/painted.ts';
 import type { Sized } from '../gateway/request.ts';
-import { type ImageSize, type ImageWish, resolutionOf, sizeText } from '../providers/image-wish.ts';
+import { alsoCalled, type ImageSize, type ImageWish, resolutionOf, sizeText } from '../providers/image-wish.ts';
 import { type Body, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
 import type { Given } from './images-given.ts';
 
@@ -85,16 +85,6 @@ const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
 const megapixel = 1_024 * 1_024;
 /** A byte of text is at most this share of a token. */
 const bytesPerToken = 3;
-
-/** What vendors call the qualities that clients of all of them know. */
-const alsoCalled: Readonly<Record<string, string>> = {
-  standard: 'medium',
-  medium: 'standard',
-  hd: 'high',
-  high: 'hd',
-  xhigh: 'hd',
-  max: 'hd',
-};
 
 /** The size of a wish in what models are sold by. */
 export function sizedAs(wish: ImageWish, { image: terms = {}, outputTokensMax }: Model): Sized {

@@ -5,7 +5,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { hourMs } from '../usage/cover.ts';
 import { speeds, together } from '../usage/speeds.ts';
-import type { ModelDetail, ModelRow, ModelsView } from './contract.ts';
+import { alsoCalled, resolutions } from '../providers/image-wish.ts';
+import type { ImagePriceNames, ModelDetail, ModelRow, ModelsView } from './contract.ts';
 import { multiplierText, pricesOf } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
@@ -50,6 +51,11 @@ async function groupFor(database: Database, snapshot: Snapshot, userId: string, 
   return snapshot.groups.has(name) ? name : ([...snapshot.groups.keys()][0] ?? fail('not_found'));
 }
 
+const imagePriceNames: ImagePriceNames = {
+  also_called: alsoCalled,
+  resolutions: resolutions.map(({ name, pixelsMax }) => ({ name, pixels_max: Number.isFinite(pixelsMax) ? pixelsMax : null })),
+};
+
 export function modelRow(model: Model, multiplierPpm: bigint): ModelRow {
   const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, price } = model;
   return {
@@ -75,7 +81,7 @@ async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVi
   const version = await database.snapshot(() => priceVersionAt(id, now));
   const to = Math.ceil(now / hourMs) * hourMs;
   const lately = together(await database.snapshot(() => speeds({ model: id, from: to - speedHours * hourMs, to })));
-  const { image, durations } = model;
+  const { image = {}, durations } = model;
   return {
     ...modelRow(model, snapshot.groups.get(group)?.multiplierPpm ?? 0n),
     by_group: sold.map(({ name, multiplierPpm }) => ({
@@ -86,7 +92,7 @@ async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVi
     created_at: instant(model.created * 1_000),
     price_version: version === undefined ? null : { version: version.version, since: instant(version.effectiveAt) },
     image:
-      image === undefined
+      model.kind !== 'image'
         ? null
         : {
             sizes: image.sizes ?? null,
@@ -94,6 +100,7 @@ async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVi
             images_max: image.nMax ?? null,
             usual_size: image.usual?.size ?? null,
             usual_quality: image.usual?.quality ?? null,
+            price_names: imagePriceNames,
           },
     durations: durations ?? null,
     speed:

@@ -191,6 +191,9 @@ forEachDatabase((_name, openFresh) => {
         { group: 'economy', prices: [{ amount: '0.357' }] },
       ],
       price_version: { version: 1 },
+      image: {
+        price_names: { also_called: { high: 'hd' }, resolutions: [{ name: '1K', pixels_max: 2_400_000 }, {}, { pixels_max: null }] },
+      },
       speed: { requests: 2, total_mean_ms: 6_900, success_share: 1 },
     });
     expect((await browser.ask('models/nobody')).status).toBe(404);

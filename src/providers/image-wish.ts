@@ -36,12 +36,26 @@ export function wishOf({ image }: Call): ImageWish {
   return image;
 }
 
-/** By size, what vendors call it, roughly: pictures of one, four and sixteen megapixels. */
-export function resolutionOf({ width, height }: ImageSize): '1K' | '2K' | '4K' {
-  const pixels = width * height;
-  if (pixels <= 2_400_000) return '1K';
-  return pixels <= 6_500_000 ? '2K' : '4K';
+/** What vendors call sizes, roughly: pictures of one, four and sixteen megapixels. */
+export const resolutions = [
+  { name: '1K', pixelsMax: 2_400_000 },
+  { name: '2K', pixelsMax: 6_500_000 },
+  { name: '4K', pixelsMax: Infinity },
+] as const;
+
+export function resolutionOf({ width, height }: ImageSize): (typeof resolutions)[number]['name'] {
+  return resolutions.find(({ pixelsMax }) => width * height <= pixelsMax)?.name ?? '4K';
 }
+
+/** What vendors call the qualities that clients of all of them know. */
+export const alsoCalled: Readonly<Record<string, string>> = {
+  standard: 'medium',
+  medium: 'standard',
+  hd: 'high',
+  high: 'hd',
+  xhigh: 'hd',
+  max: 'hd',
+};
 
 export const dataUrl = ({ type, bytes }: GivenImage): string => `data:${type};base64,${bytes.toString('base64')}`;
 

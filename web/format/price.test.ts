@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UnitPrice } from '../../src/console/contract.ts';
+import type { ImagePriceNames, UnitPrice } from '../../src/console/contract.ts';
 import { costOf, imagePrice, mostOfTokens, priceText, rateOf, videoCost } from './price.ts';
 
 const token = (name: 'input' | 'cached_input' | 'output', amount: string, above?: number): UnitPrice => ({
@@ -16,6 +16,15 @@ const image = (amount: string, variant?: string): UnitPrice => ({
   class: 'image',
   ...(variant !== undefined && { variant }),
 });
+
+const names: ImagePriceNames = {
+  also_called: { standard: 'medium', high: 'hd' },
+  resolutions: [
+    { name: '1K', pixels_max: 2_400_000 },
+    { name: '2K', pixels_max: 6_500_000 },
+    { name: '4K', pixels_max: null },
+  ],
+};
 
 test('a price keeps all of its decimals', () => {
   expect(priceText('1234.5678901234')).toBe('¥1,234.5678901234');
@@ -38,13 +47,13 @@ test('the most that tokens can cost is the dearest class of the bands that the i
 
 test('a picture costs what its size and quality do, by whichever name they are known', () => {
   const prices = [image('0.284'), image('0.568', '1024x1024/hd'), image('0.4', '2K/medium'), image('0.9', 'max')];
-  const of = (size?: string, quality?: string) => imagePrice(prices, size, quality)?.amount;
+  const of = (size?: string, quality?: string) => imagePrice(prices, names, size, quality)?.amount;
   expect(of()).toBe('0.284');
   expect(of('1024x1024', 'hd')).toBe('0.568');
   expect(of('1024x1024', 'high')).toBe('0.568');
   expect(of('2048x2048', 'standard')).toBe('0.4');
   expect(of('512x512', 'max')).toBe('0.9');
-  expect(imagePrice([image('1', 'a'), image('3', 'b'), image('2', 'c')], 'x', undefined)?.amount).toBe('3');
+  expect(imagePrice([image('1', 'a'), image('3', 'b'), image('2', 'c')], undefined, 'x', undefined)?.amount).toBe('3');
 });
 
 test('a video costs by the second, or by length and resolution as a whole', () => {

@@ -1,4 +1,4 @@
-import type { PriceClass, UnitPrice } from '../../src/console/contract.ts';
+import type { ImagePriceNames, PriceClass, UnitPrice } from '../../src/console/contract.ts';
 
 /** `¥2.125`: as entered, however many decimals that are; thousands apart. */
 export function priceText(amount: string): string {
@@ -48,37 +48,23 @@ export function tokensAtMost(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** What vendors call the qualities that clients of all of them know. */
-const alsoCalled: Readonly<Record<string, string>> = {
-  standard: 'medium',
-  medium: 'standard',
-  hd: 'high',
-  high: 'hd',
-  xhigh: 'hd',
-  max: 'hd',
-};
-
-/** The price of one picture of that size and quality; undefined where pictures are sold by tokens or pixels. */
-export function imagePrice(prices: readonly UnitPrice[], size: string | undefined, quality: string | undefined): UnitPrice | undefined {
-  return variantPrice(prices, 'image', imageNames(size, quality));
+/** The price of one picture of that size and quality, found as a charge finds it; undefined where pictures are sold by tokens or pixels. */
+export function imagePrice(
+  prices: readonly UnitPrice[],
+  names: ImagePriceNames | undefined,
+  size: string | undefined,
+  quality: string | undefined,
+): UnitPrice | undefined {
+  const sizes = [size, resolutionOf(names, size)].flatMap((name) => name ?? []);
+  const qualities = [quality, names?.also_called[quality ?? '']].flatMap((name) => name ?? []);
+  return variantPrice(prices, 'image', [...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)), ...sizes, ...qualities]);
 }
 
-function imageNames(size: string | undefined, quality: string | undefined): readonly string[] {
-  const sizes = [size, resolutionOf(size)].flatMap((name) => name ?? []);
-  const qualities = [quality, alsoCalled[quality ?? '']].flatMap((name) => name ?? []);
-  return [...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)), ...sizes, ...qualities];
-}
-
-function resolutionOf(size: string | undefined): string | undefined {
-  const pixels = pixelsOf(size);
-  if (pixels === undefined) return undefined;
-  if (pixels <= 2_400_000) return '1K';
-  return pixels <= 6_500_000 ? '2K' : '4K';
-}
-
-export function pixelsOf(size: string | undefined): number | undefined {
+function resolutionOf(names: ImagePriceNames | undefined, size: string | undefined): string | undefined {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? [];
-  return width === undefined ? undefined : Number(width) * Number(height);
+  if (width === undefined) return undefined;
+  const pixels = Number(width) * Number(height);
+  return names?.resolutions.find(({ pixels_max: most }) => most === null || pixels <= most)?.name;
 }
 
 /** The first of these names that is priced, else the plain price, else the dearest of the variants. */

@@ -24,7 +24,7 @@ export interface ModelDetail extends ModelRow {
   readonly by_group: readonly ModelPrices[];
   readonly created_at: Instant;
   readonly price_version: { readonly version: number; readonly since: Instant } | null;
-  /** Of pictures. */
+  /** Of models of pictures. */
   readonly image: {
     readonly sizes: readonly string[] | null;
     readonly qualities: readonly string[] | null;
@@ -32,6 +32,7 @@ export interface ModelDetail extends ModelRow {
     /** What an unsaid size or quality stands for; null: its vendor decides. */
     readonly usual_size: string | null;
     readonly usual_quality: string | null;
+    readonly price_names: ImagePriceNames;
   } | null;
   /** Of films, in seconds. */
   readonly durations: readonly number[] | null;
@@ -42,6 +43,14 @@ export interface ModelDetail extends ModelRow {
     readonly total_mean_ms: number | null;
     readonly success_share: number;
   } | null;
+}
+
+/** Under which names besides its own a charge looks for the price of a size or quality. */
+export interface ImagePriceNames {
+  /** By quality. */
+  readonly also_called: Readonly<Record<string, string>>;
+  /** Of sizes, the smallest first; null: all larger ones. */
+  readonly resolutions: readonly { readonly name: string; readonly pixels_max: number | null }[];
 }
 
 export interface ModelPrices {

@@ -37,10 +37,11 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
     images_max: most = null,
     usual_size: usualSize = null,
     usual_quality: usual = null,
+    price_names: names,
   } = detail.image ?? {};
   const quality = form.quality || (usual ?? undefined);
   const each = (size: string | undefined) => {
-    const price = imagePrice(detail.prices, size ?? usualSize ?? undefined, quality);
+    const price = imagePrice(detail.prices, names, size ?? usualSize ?? undefined, quality);
     return price === undefined ? undefined : words.each(priceText(price.amount));
   };
   const counts = Array.from({ length: most ?? usualCountMax }, (_, index) => index + 1);

@@ -183,7 +183,8 @@ const bodyOf = (form: ImageForm) => {
 
 function Cost({ detail: { prices, image }, form }: { readonly detail: ModelDetail; readonly form: ImageForm }): ReactNode {
   const words = useWords(playgroundWords);
-  const price = imagePrice(prices, sizeOf(form) ?? image?.usual_size ?? undefined, form.quality || (image?.usual_quality ?? undefined));
+  const { price_names: names, usual_size: size, usual_quality: quality } = image ?? {};
+  const price = imagePrice(prices, names, sizeOf(form) ?? size ?? undefined, form.quality || (quality ?? undefined));
   return price === undefined ? words.byTokens : words.atMost(formatYuan(costOf(price, form.count), 'spend'));
 }
 
