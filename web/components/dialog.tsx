@@ -165,7 +165,16 @@ function ConfirmBody({ onClose, title, children, action, onConfirm, typed }: Omi
         </AlertDialog.Description>
         {typed !== undefined && (
           <Field label={words.actions.typeToConfirm(typed)} error={wrong ? 'mismatch' : undefined}>
-            {(tied) => <TextInput {...tied} value={text} onChange={(event) => setText(event.target.value)} />}
+            {(tied) => (
+              <TextInput
+                {...tied}
+                value={text}
+                onChange={(event) => {
+                  setText(event.target.value);
+                  setWrong(false);
+                }}
+              />
+            )}
           </Field>
         )}
       </div>

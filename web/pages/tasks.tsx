@@ -39,7 +39,10 @@ export function TasksPage(): ReactNode {
     'task',
     useCallback(() => void refreshTasks(), []),
   );
-  const to = (next: string | undefined) => void navigate({ to: next === undefined ? '/tasks' : `/tasks/${next}`, resetScroll: false });
+  // The list stays on the page on which it is.
+  const search = after === '' ? {} : { after };
+  const to = (next: string | undefined) =>
+    void navigate({ to: next === undefined ? '/tasks' : '/tasks/$id', params: { id: next }, search, resetScroll: false } as never);
   return (
     <Page
       title={words.title}
@@ -54,7 +57,7 @@ export function TasksPage(): ReactNode {
       <p className="text-table text-muted">{words.note}</p>
       <Panel flush>
         <Paged query={tasks} empty={words.empty} onTurn={(next) => set({ after: next })}>
-          {(rows) => <TaskTable tasks={rows} selected={id} />}
+          {(rows) => <TaskTable tasks={rows} selected={id} query={String(new URLSearchParams(search))} />}
         </Paged>
       </Panel>
       {id !== undefined && <TaskDrawer key={id} id={id} among={tasks.data?.items ?? []} onTo={to} />}
@@ -65,7 +68,14 @@ export function TasksPage(): ReactNode {
 const refreshTasks = (): Promise<void> =>
   queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^tasks(\/|$)/.test(path) });
 
-function TaskTable({ tasks, selected }: { readonly tasks: readonly TaskView[]; readonly selected: string | undefined }): ReactNode {
+interface TaskTableProps {
+  readonly tasks: readonly TaskView[];
+  readonly selected: string | undefined;
+  /** Of the list's own address. */
+  readonly query: string;
+}
+
+function TaskTable({ tasks, selected, query }: TaskTableProps): ReactNode {
   const words = useWords(tasksWords);
   const { columns: names } = words;
   const columns: readonly Column<TaskView>[] = [
@@ -84,7 +94,7 @@ function TaskTable({ tasks, selected }: { readonly tasks: readonly TaskView[]; r
       rows={tasks}
       rowKey={({ id }) => id}
       columns={columns}
-      path={({ id }) => `/tasks/${id}`}
+      path={({ id }) => `/tasks/${id}${query && `?${query}`}`}
       {...(selected !== undefined && { selected })}
       card={(task) => ({
         title: task.model,
