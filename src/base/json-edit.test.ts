@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Change, edit, editBytes, elements, jsonText, members, NotJson, type Path, replaceSole } from './json-edit.ts';
+import { type Change, edit, editBytes, elements, jsonText, members, NotJson, type Path, replaceSole, replaceSoles } from './json-edit.ts';
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
@@ -220,5 +220,32 @@ describe('replaceSole', () => {
         if (quick !== undefined) expect(quick.equals(editBytes(bytes, [{ path: ['model'], json: '"new"' }]))).toBe(true);
       }),
     );
+  });
+
+  it('does the same for several members of a short text', () => {
+    const value = fc.oneof(
+      fc.string(),
+      fc.constantFrom('model', 'id', '"id"', 'a\\'),
+      fc.dictionary(fc.constantFrom('id', 'x'), fc.string()),
+    );
+    const wanted = [
+      ['id', '"new"'],
+      ['model', '"other"'],
+    ] as const;
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('id', 'x', 'model'), value), fc.string(), fc.string(), (object, id, model) => {
+        const text = Buffer.from(JSON.stringify({ ...object, id, model })).toString('latin1');
+        const quick = replaceSoles(text, wanted);
+        if (quick !== undefined)
+          expect(quick).toBe(
+            edit(
+              text,
+              wanted.map(([name, json]) => ({ path: [name], json })),
+            ),
+          );
+      }),
+    );
+    expect(replaceSoles('{"id":"a","model" : "b","x":1.0}', wanted)).toBe('{"id":"new","model" : "other","x":1.0}');
+    expect(replaceSoles('{"id":"a","model":"b","x":"id"}', wanted)).toBeUndefined();
   });
 });

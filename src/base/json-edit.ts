@@ -295,3 +295,19 @@ export function replaceSole(bytes: Buffer, name: string, json: string): Buffer |
 
 /** A value longer than this is left to `editBytes`. */
 const soleMax = 200;
+
+/** `replaceSole` for several members of a short text, which is looked at once. */
+export function replaceSoles(text: string, changes: readonly (readonly [name: string, json: string])[]): string | undefined {
+  if (text.includes('\\u')) return undefined;
+  let edited = text;
+  for (const [name, json] of changes) {
+    const key = `"${name}"`;
+    const at = edited.indexOf(key);
+    if (at < 0 || edited.includes(key, at + key.length)) return undefined;
+    const value = blank(edited, blank(edited, at + key.length) + 1);
+    const end = edited.indexOf('"', value + 1);
+    if (edited.charCodeAt(value) !== quote || end < 0 || edited.charCodeAt(end - 1) === backslash) return undefined;
+    edited = edited.slice(0, value) + json + edited.slice(end + 1);
+  }
+  return edited;
+}

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { DatabaseError, type Procedures } from './database.ts';
+import { pack } from './packing.ts';
 import { type Job, Patience, SqliteHost } from './sqlite-host.ts';
 import type { JobMessage, JobReply } from './sqlite-thread.ts';
 
@@ -72,7 +73,7 @@ export class ThreadLink implements Link {
   send(job: Job): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      const message: JobMessage = { id: ++this.#sent, job };
+      const message: JobMessage = { id: ++this.#sent, job: job.do === 'call' ? { ...job, input: pack(job.input) } : job };
       this.#worker.postMessage(message);
       this.#pending.set(message.id, { resolve, reject });
     });

@@ -1,4 +1,4 @@
-import { jsonText, members, nameJson, replaceSole } from '../../base/json-edit.ts';
+import { jsonText, members, nameJson, replaceSole, replaceSoles } from '../../base/json-edit.ts';
 import type { Answer, Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf } from './json.ts';
 import { upstreamIdOf } from './openai-chat-chunk.ts';
@@ -46,9 +46,19 @@ export function plainAnswer(reply: Buffer, body: JsonObject, call: Call, quirks:
   return renamed && { body: renamed, quantities, upstreamId: upstreamIdOf(body), outputText: '' };
 }
 
+/** Longer answers are not worth a second text of all of it. */
+const quickBytesMax = 16_384;
+
 function renameQuickly(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {
-  const renamed = replaceSole(reply, 'id', jsonText(answerId));
-  return renamed && replaceSole(renamed, 'model', nameJson(publicModel));
+  const changes = [
+    ['id', jsonText(answerId)],
+    ['model', nameJson(publicModel)],
+  ] as const;
+  if (reply.length <= quickBytesMax) {
+    const renamed = replaceSoles(reply.toString('latin1'), changes);
+    return renamed === undefined ? undefined : Buffer.from(renamed, 'latin1');
+  }
+  return changes.reduce<Buffer | undefined>((bytes, [name, json]) => bytes && replaceSole(bytes, name, json), reply);
 }
 
 function rename(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {
