@@ -31,11 +31,14 @@ export interface UpstreamAsk {
   readonly rest?: readonly (Buffer | Enclosed)[] | undefined;
 }
 
+/** What a call needs of its connection. */
+type Carrier = Pick<Connection, 'resume' | 'close'>;
+
 /** One call to a vendor: what its connection tells, until the caller ends it. */
 export class UpstreamCall implements Carried {
   stage: CallStage = 'connecting';
   readonly #listener: UpstreamListener;
-  #connection: Connection | undefined;
+  #connection: Carrier | undefined;
   #over = false;
 
   constructor(listener: UpstreamListener) {
@@ -47,7 +50,7 @@ export class UpstreamCall implements Carried {
     return this.#over;
   }
 
-  sent(connection: Connection): void {
+  sent(connection: Carrier): void {
     this.#connection = connection;
     this.stage = 'waiting';
   }

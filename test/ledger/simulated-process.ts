@@ -1,9 +1,11 @@
+import type { Clock } from '../../src/base/clock.ts';
 import type { Random } from '../../src/base/random.ts';
 import type { Timers } from '../../src/base/timers.ts';
 import { LiveTill } from '../../src/ledger/till.ts';
+import type { RecordTable } from '../../src/ledger/contract.ts';
 import type { TillSettings } from '../../src/ledger/settings.ts';
 import type { TillEvent } from '../../src/ledger/stats.ts';
-import { records } from './records.ts';
+import { records as ledgerRecords } from './records.ts';
 import type { SimulatedNetwork } from './simulated-network.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -13,6 +15,8 @@ export interface ProcessOptions {
   readonly random: Random;
   readonly newId: () => string;
   readonly settings: Partial<TillSettings>;
+  /** The ledger's own, unless told. */
+  readonly records?: RecordTable;
   readonly log: (event: TillEvent) => void;
 }
 
@@ -20,13 +24,14 @@ export interface ProcessOptions {
 export class SimulatedProcess {
   readonly till: LiveTill;
   readonly timers: Timers;
+  readonly clock: Clock;
   isAlive = true;
   /** The wall clock's error; the till must not care. */
   wallOffsetMs = 0;
   readonly #time: VirtualTime;
   #stopped: (() => void)[] | undefined;
 
-  constructor({ time, network, random, newId, settings, log }: ProcessOptions) {
+  constructor({ time, network, random, newId, settings, log, records = ledgerRecords }: ProcessOptions) {
     this.#time = time;
     this.timers = {
       after: (ms, run) => {
@@ -38,9 +43,10 @@ export class SimulatedProcess {
       },
       soon: (run) => time.after(0, () => this.deliver(run)),
     };
+    this.clock = { now: () => 1_700_000_000_000 + Math.round(time.now) + this.wallOffsetMs, monotonicMs: () => time.now };
     this.till = new LiveTill({
       db: network.for((arrival, lost) => this.deliver(this.isStopped && random() < 0.5 ? lost : arrival)),
-      clock: { now: () => 1_700_000_000_000 + Math.round(time.now) + this.wallOffsetMs, monotonicMs: () => time.now },
+      clock: this.clock,
       timers: this.timers,
       load: { busy: random },
       random,

@@ -1,0 +1,182 @@
+import { check } from '../../src/ledger/check.ts';
+import { proofs } from '../../src/proofs.ts';
+import type { Database, Row } from '../../src/storage/database.ts';
+import type { SimulatedProcess } from '../ledger/simulated-process.ts';
+import type { VirtualTime } from '../ledger/virtual-time.ts';
+import type { SimulatedClient } from './simulated-client.ts';
+import type { SimulatedRequest } from './simulated-node.ts';
+import type { SimulatedVendors } from './simulated-vendor.ts';
+
+export interface Sent extends SimulatedRequest {
+  readonly client: SimulatedClient;
+  readonly process: SimulatedProcess;
+  /** When its client went away, and its node heard of it. */
+  leftAt: number | undefined;
+}
+
+/** What nobody may hear or read who is not the client: our key, the prompt, the answer. */
+const secrets = /up-secret|secret words|w\d+\.\d/;
+/** A thousandth of a yuan for a token. */
+const nanoPerToken = 1_000_000n;
+/** No money of theirs ends. */
+const rich = new Set(['user-0', 'user-1']);
+
+/** What the gateway promises, held against what clients and vendors saw and what the database holds. */
+export class Promises {
+  readonly requests: Sent[] = [];
+  /** What happened, line by line: the same for the same seed. */
+  readonly trace: string[] = [];
+  violation: Error | undefined;
+  readonly #database: Database;
+  readonly #vendors: SimulatedVendors;
+  readonly #time: VirtualTime;
+  readonly #byId = new Map<string, Sent>();
+
+  constructor(database: Database, vendors: SimulatedVendors, time: VirtualTime) {
+    this.#database = database;
+    this.#vendors = vendors;
+    this.#time = time;
+  }
+
+  add(request: Sent): Sent {
+    this.requests.push(request);
+    this.#byId.set(request.id, request);
+    return request;
+  }
+
+  violate(what: string, error?: unknown): void {
+    this.violation ??= new Error(error === undefined ? what : `${what}: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+
+  raise(): void {
+    if (this.violation !== undefined) throw this.violation;
+  }
+
+  /** A line of the log. */
+  told(line: object): void {
+    const text = JSON.stringify(line);
+    if (secrets.test(text)) this.violate(`the log tells ${text}`);
+  }
+
+  /** The last byte is at the client: its charge and its record are committed already. */
+  async verifyGiven(id: string): Promise<void> {
+    const request = this.#byId.get(id);
+    if (request === undefined) return;
+    const { client, process } = request;
+    this.trace.push(`${this.#time.now.toFixed(3)} ${id} ${client.status} ${client.body.length}`);
+    if (client.isWhole) {
+      const rows = await this.#charges(id);
+      if (rows.length !== 1) this.violate(`${id} has its last byte and ${rows.length} charges (node alive: ${process.isAlive})`);
+    }
+    this.#verifyBlame(request);
+  }
+
+  /** A vendor's trouble, or ours with it, is no fault of the client's. */
+  #verifyBlame({ id, account, client: { status, body } }: Sent): void {
+    if (status < 400) return;
+    const calls = this.#vendors.asked.filter(({ request }) => request === id);
+    const { error } = JSON.parse(body);
+    const code: unknown = error.code;
+    if (Object.keys(error).toSorted().join() !== 'code,message,param,type')
+      this.violate(`${id} was refused in a shape of its own: ${body}`);
+    if (status === 400 && calls.some((call) => call.status === 400)) return;
+    if (status === 429 && code === 'insufficient_quota' && !rich.has(account)) return;
+    if (status !== 503) this.violate(`${id} was told ${status} ${String(code)}, vendors told ${calls.map((call) => call.status).join()}`);
+  }
+
+  /** A second after its client has left, no vendor works for it. */
+  verifyStopped({ id, process, leftAt }: Sent): void {
+    if (!process.isAlive || process.isStopped) return;
+    const running = this.#vendors.asked.find((call) => call.request === id && !call.upstream.over);
+    if (running !== undefined) this.violate(`${id}: its client left at ${leftAt}, and call ${running.call} goes on`);
+  }
+
+  async verifyEnd(): Promise<void> {
+    const report = await check(this.#database, proofs);
+    if (!report.ok) this.violate(`check: ${JSON.stringify(report.problems[0])}`);
+    for (const request of this.requests) await this.#verifyRequest(request);
+    await this.#verifyStrangers();
+    await this.#verifyRest();
+    this.raise();
+  }
+
+  async #verifyRequest(request: Sent): Promise<void> {
+    const { id, client, process, leftAt } = request;
+    const rows = await this.#charges(id);
+    const [charge] = rows;
+    const refunded = await this.#sum("SELECT COALESCE(SUM(amount), 0) AS sum FROM transfer WHERE code='refund' AND ref IN ($1, $2)", id);
+    this.trace.push(`${id} ${client.status} ${client.isWhole} ${String(charge?.['amount'])} ${refunded}`);
+    if (secrets.exec(client.body)?.[0] === 'up-secret') this.violate(`${id} was told our key`);
+    if (rows.length > 1) this.violate(`${id} was charged twice`);
+    this.#verifyWords(request);
+    if (client.isWhole) this.#verifyParity(request, charge);
+    else if (client.status >= 400 && charge !== undefined && charge['amount'] !== refunded) {
+      this.violate(`${id} was refused with ${client.status} and pays ${String(charge['amount'])}, less ${refunded}`);
+    }
+    const given = this.#vendors.asked.some((call) => call.request === id && call.given);
+    if (charge !== undefined && !given) this.violate(`${id} was charged for nothing`);
+    const forgotten = client.status === 0 && leftAt === undefined && process.isAlive;
+    if (forgotten) this.violate(`${id} was never answered`);
+    if (id.startsWith('req_9') && !client.isWhole) this.violate(`${id}: in calm weather a node says ${client.status} ${client.body}`);
+  }
+
+  /** The client's words are those of one call, in their order, and all of them where nothing is missing. */
+  #verifyWords({ id, client }: Sent): void {
+    const words = client.text.split(' ').slice(0, -1);
+    const [first] = words;
+    if (first === undefined) return;
+    const call = this.#vendors.asked[Number(/^w(\d+)\./.exec(first)?.[1])];
+    if (call === undefined || call.request !== id) return this.violate(`${id} was given words of nobody: ${first}`);
+    const said = call.script.words.map((word) => word.trim());
+    if (words.some((word, i) => word !== said[i])) this.violate(`${id} was given other words than call ${call.call} said`);
+    const cutShort = client.body.includes('"finish_reason":"length"');
+    if (client.isWhole && words.length !== said.length && !cutShort) this.violate(`${id} lacks words of call ${call.call}`);
+  }
+
+  /** What the vendor counted is what is charged; where there was less money, the rest is a shortfall that nobody owes. */
+  #verifyParity({ id, client }: Sent, charge: Row | undefined): void {
+    if (charge === undefined) return this.violate(`${id} was given whole, and is free`);
+    const { cost, amount, shortfall, estimated, status } = charge;
+    if (BigInt(amount ?? 0) + BigInt(shortfall ?? 0) !== cost)
+      this.violate(`${id}: ${String(amount)} and ${String(shortfall)} are not ${String(cost)}`);
+    const call = this.#vendors.asked[Number(/w(\d+)\./.exec(client.text)?.[1])];
+    if (call === undefined || estimated !== 0n || status !== 'ok') return;
+    const { inputTokens, outputTokens } = call.script;
+    const right = BigInt(inputTokens + outputTokens) * nanoPerToken;
+    if (cost !== right) this.violate(`${id} costs ${String(cost)}, and call ${call.call} counted ${right}`);
+  }
+
+  /** Everything that was charged was asked for. */
+  async #verifyStrangers(): Promise<void> {
+    for (const { id, debit } of await this.#database.query("SELECT id, debit FROM transfer WHERE credit='revenue'")) {
+      const request = this.#byId.get(String(id).replace('/late', ''));
+      if (request?.account !== debit) this.violate(`${String(debit)} pays for ${String(id)}, which it has not asked for`);
+    }
+  }
+
+  /** Nobody is at work, and nothing is held. */
+  async #verifyRest(): Promise<void> {
+    const held = await this.#sum(
+      'SELECT (SELECT COUNT(*) FROM process) + (SELECT COUNT(*) FROM till_float) + (SELECT COALESCE(SUM(held), 0) FROM account) AS sum',
+    );
+    if (held !== 0n) this.violate(`at the end there are floats, processes or holds: ${held}`);
+    for (const row of await this.#database.query('SELECT * FROM usage')) {
+      const text = Object.values(row).join(' ');
+      if (secrets.test(text)) this.violate(`a record tells ${text}`);
+    }
+    const running = this.#vendors.asked.find(({ upstream, process }) => process.isAlive && !upstream.over);
+    if (running !== undefined) this.violate(`call ${running.call} for ${running.request} never ended`);
+  }
+
+  #charges(id: string): Promise<readonly Row[]> {
+    return this.#database.query(
+      'SELECT t.id, t.amount, u.cost, u.shortfall, u.estimated, u.status FROM transfer t JOIN usage u ON u.id=t.id WHERE t.id IN ($1, $2)',
+      [id, `${id}/late`],
+    );
+  }
+
+  async #sum(sql: string, id?: string): Promise<bigint> {
+    const [row] = await this.#database.query(sql, id === undefined ? [] : [id, `${id}/late`]);
+    return BigInt(row?.['sum'] ?? 0);
+  }
+}

@@ -1,0 +1,181 @@
+import { chatFormat, parseChat } from '../../src/api/chat.ts';
+import { chatEnvelope, sendRefusal } from '../../src/api/errors.ts';
+import { limitRefusal } from '../../src/api/turned-away.ts';
+import type { Random } from '../../src/base/random.ts';
+import { Refusal } from '../../src/base/refusal.ts';
+import type { Channel, Snapshot } from '../../src/catalog/snapshot.ts';
+import { LimitReached } from '../../src/gateway/admit.ts';
+import { type Lane, Lanes } from '../../src/gateway/lanes.ts';
+import { gatewayLimits, type Parts } from '../../src/gateway/parts.ts';
+import { run } from '../../src/gateway/run.ts';
+import { StreamWatch, type Watched } from '../../src/gateway/stream-watch.ts';
+import { Spools } from '../../src/http/spool.ts';
+import { Upstream, type UpstreamAsk, type UpstreamCall, type UpstreamTimes } from '../../src/http/upstream.ts';
+import { MemoryLimiter } from '../../src/limits/limiter.ts';
+import { Downloads } from '../../src/media/downloads.ts';
+import { mediaLimits } from '../../src/media/limits.ts';
+import { vendors } from '../../src/providers/index.ts';
+import { Health } from '../../src/routing/health.ts';
+import type { SimulatedProcess } from '../ledger/simulated-process.ts';
+import type { SimulatedClient } from './simulated-client.ts';
+import type { SimulatedVendors } from './simulated-vendor.ts';
+
+/** Takes a rule away from the parts that a node is made of. */
+export type Tamper = (parts: Parts) => Parts;
+
+export interface NodeRooms {
+  readonly process: SimulatedProcess;
+  readonly vendors: SimulatedVendors;
+  readonly snapshot: Snapshot;
+  readonly random: Random;
+  readonly tamper: Tamper;
+  /** Everything that it writes about its requests. */
+  readonly tell: (line: object) => void;
+  readonly bug: (id: string, error: unknown) => void;
+}
+
+export interface SimulatedRequest {
+  readonly id: string;
+  readonly account: string;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly outputTokensMax: number;
+}
+
+/** One node: the real pipeline and the real till, in virtual time, with vendors that are none. */
+export class SimulatedNode {
+  readonly process: SimulatedProcess;
+  readonly #parts: Parts;
+  readonly #bug: NodeRooms['bug'];
+
+  constructor({ process, vendors: asked, snapshot, random, tamper, tell, bug }: NodeRooms) {
+    this.process = process;
+    this.#bug = bug;
+    this.#parts = tamper({
+      clock: process.clock,
+      random,
+      keyring: { known: never, lookUp: never },
+      limiter: new MemoryLimiter(process.clock),
+      till: process.till,
+      health: new Health(),
+      limits: {
+        ...gatewayLimits,
+        whole: { firstByteTimeoutMs: 20_000, idleTimeoutMs: 10_000 },
+        stream: { firstByteTimeoutMs: 20_000, idleTimeoutMs: 10_000 },
+      },
+      watch: new VirtualWatch(process),
+      catalog: () => snapshot,
+      lanes: new SimulatedLanes(asked, process),
+      downloads: new Downloads(mediaLimits),
+      spools: new Spools(),
+      files: {
+        put: never,
+        copy: never,
+        take: never,
+        room: never,
+        urlOf: never,
+        at: never,
+        find: never,
+        read: never,
+        remove: never,
+        expire: never,
+      },
+      signatures: { recall: never, keep: never, expire: never },
+      access: tell,
+      failed: tell,
+    });
+  }
+
+  /** Whether it thinks that requests of one of these accounts run. */
+  isCrowded(accounts: readonly string[]): boolean {
+    const none = { rpm: undefined, tpm: undefined, concurrency: 1 };
+    return accounts.some((account) => 'over' in this.#parts.limiter.enter(`${account}/default`, none, 0));
+  }
+
+  /** What the door does with a request of a known client. */
+  async serve({ id, account, model, stream, outputTokensMax }: SimulatedRequest, { reply }: SimulatedClient): Promise<void> {
+    const messages = [{ role: 'user', content: `the secret words of ${id}` }];
+    const body = { model, messages, stream, max_tokens: outputTokensMax };
+    const principal = { keyId: `key-${account}`, userId: account, group: 'default', limit: undefined, expiresAt: undefined };
+    try {
+      await run(this.#parts, parseChat(id, principal, body, Buffer.from(JSON.stringify(body))), reply, chatFormat);
+    } catch (error) {
+      if (error instanceof Refusal) sendRefusal(reply, error, chatEnvelope, id);
+      else if (error instanceof LimitReached) sendRefusal(reply, limitRefusal(error), chatEnvelope, id);
+      else this.#bug(id, error);
+    }
+  }
+}
+
+const never = (): never => {
+  throw new Error('a chat about nothing but words needs none of this');
+};
+
+/** Looks at open streams in the time of its world. */
+class VirtualWatch extends StreamWatch {
+  readonly #process: SimulatedProcess;
+  readonly #all = new Set<Watched>();
+  #looking = false;
+
+  constructor(process: SimulatedProcess) {
+    super();
+    this.#process = process;
+  }
+
+  override add(watched: Watched): void {
+    this.#all.add(watched);
+    if (!this.#looking) this.#look();
+  }
+
+  override remove(watched: Watched): void {
+    this.#all.delete(watched);
+  }
+
+  #look(): void {
+    this.#looking = true;
+    this.#process.timers.after(this.everyMs, () => {
+      for (const one of this.#all) one.look();
+      if (this.#all.size > 0) this.#look();
+      else this.#looking = false;
+    });
+  }
+}
+
+/** Lanes as they are, but for where they lead. */
+class SimulatedLanes extends Lanes {
+  readonly #vendors: SimulatedVendors;
+  readonly #process: SimulatedProcess;
+  readonly #made = new Map<string, Lane>();
+
+  constructor(asked: SimulatedVendors, process: SimulatedProcess) {
+    super(vendors, { now: () => process.clock.now(), post: never });
+    this.#vendors = asked;
+    this.#process = process;
+  }
+
+  override of(channel: Channel): Lane {
+    const made = this.#made.get(channel.name);
+    if (made !== undefined) return made;
+    const upstream = new SimulatedUpstream(channel, this.#vendors, this.#process);
+    const lane: Lane = { ...super.of(channel), upstream };
+    this.#made.set(channel.name, lane);
+    return lane;
+  }
+}
+
+class SimulatedUpstream extends Upstream {
+  readonly #channel: string;
+  readonly #vendors: SimulatedVendors;
+  readonly #process: SimulatedProcess;
+
+  constructor({ name, baseUrl = 'http://vendor/v1' }: Channel, asked: SimulatedVendors, process: SimulatedProcess) {
+    super(baseUrl, { connectionsMax: 1, connectTimeoutMs: 1 });
+    this.#channel = name;
+    this.#vendors = asked;
+    this.#process = process;
+  }
+
+  override post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
+    this.#vendors.take(this.#channel, this.#process, ask, times, call);
+  }
+}
