@@ -30,20 +30,20 @@ export function answerTo(body: string, path: string, call: number, calm: boolean
   const limit = Number(/"max_(?:completion_)?tokens":\s*(\d+)/.exec(body)?.[1] ?? 100);
   const script = scriptOf(call, limit, calm || steady || random() < 0.85, random);
   const dice = calm ? 1 : random();
-  const common = { silent: false, script, pace: calm ? 20 : 3 * 400 ** random(), cut: -1 };
-  if (!steady && dice < 0.03) return { ...common, silent: true, status: 0, headers: {}, pieces: [] };
+  const usual = { silent: false, script, pace: calm ? 20 : 3 * 400 ** random(), cut: -1 };
+  if (!steady && dice < 0.03) return { ...usual, silent: true, status: 0, headers: {}, pieces: [] };
   if (!steady && dice < 0.18) {
     const status = statuses[Math.floor(random() * statuses.length)] ?? 500;
     const error = { message: `not with up-secret, call ${call}`, type: 'error', code: null };
     const headers = { 'content-type': 'application/json', ...(status === 429 && { 'retry-after': '2' }) };
-    return { ...common, status, headers, pieces: [Buffer.from(JSON.stringify({ type: 'error', error }))] };
+    return { ...usual, status, headers, pieces: [Buffer.from(JSON.stringify({ type: 'error', error }))] };
   }
   const streams = /"stream":\s*true/.test(body);
   const isMessages = path.includes('/messages');
   const text = streams ? (isMessages ? messageEvents(script) : chatEvents(script)) : isMessages ? message(script) : completion(script);
   const pieces = cutUp(Buffer.from(text), random);
   const cut = dice < 0.26 ? Math.floor(random() * pieces.length) : -1;
-  return { ...common, status: 200, headers: { 'content-type': streams ? 'text/event-stream' : 'application/json' }, pieces, cut };
+  return { ...usual, status: 200, headers: { 'content-type': streams ? 'text/event-stream' : 'application/json' }, pieces, cut };
 }
 
 function scriptOf(call: number, limit: number, told: boolean, random: Random): Script {
