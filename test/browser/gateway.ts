@@ -10,8 +10,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { credit } from '../../src/ledger/ledger.ts';
 import { type Gateway, type GatewayOptions, openGateway } from '../../src/main.ts';
+import { migrations } from '../../src/migrations.ts';
 import { enrol } from '../../src/signin/enrol.ts';
 import { signinSettings } from '../../src/signin/settings.ts';
+import { sqliteUrl } from '../databases.ts';
 import { type Browser, signedInAs } from '../support/console.ts';
 import { quietOptions } from '../support/running.ts';
 import { builtConsole } from './chromium.ts';
@@ -34,7 +36,7 @@ export async function startLiveConsole(
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-browser-'));
   const simulator = await startSim({ host: '127.0.0.1', port: 0 });
   const options = await quietOptions({
-    databaseUrl: `sqlite:${join(folder, 'tollgate.db')}`,
+    databaseUrl: await sqliteUrl(migrations),
     configuration: simConfig(simulator.url),
     media: join(folder, 'media'),
   });
