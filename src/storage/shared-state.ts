@@ -35,10 +35,10 @@ export function sharedScript(text: string): SharedScript {
 
 /** Connects in the background: a state that is away when a node starts is one that comes back later. */
 export async function openSharedState({ url, changed, times }: SharedStateOptions): Promise<SharedState> {
-  // Loaded where it is used: a node without it starts sooner.
-  const { Redis } = await import('ioredis');
+  // Loaded where it is used: a node without it starts sooner. In a bundle, a CommonJS package that is loaded late has a default export and no other.
+  const { default: ioredis } = await import('ioredis');
   const { answerMs, connectMs, silenceMs, lookMs } = { ...stateTimes, ...times };
-  const redis = new Redis(url, {
+  const redis = new ioredis.Redis(url, {
     lazyConnect: true,
     protocol: 2,
     commandTimeout: answerMs,
