@@ -36,7 +36,7 @@ export function* chargeDetail(user: Pick<User, 'id' | 'role'>, id: string, snaps
     multiplier: multiplier === undefined ? null : multiplierText(multiplier),
     price_version: price === undefined ? null : { version: price.version, since: instant(price.effectiveAt) },
     without_cache: withoutCache(lines),
-    refunds: refunds.map(({ id: refund, amount, at }) => ({ id: refund, amount: yuan(amount), at: instant(at), reason: null })),
+    refunds: refunds.map(({ id: refund, amount, at }) => ({ id: refund, amount: yuan(amount), at: instant(at) })),
     attempts: user.role === 'operator' ? attemptsOf(record) : null,
   };
 }

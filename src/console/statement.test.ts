@@ -200,6 +200,15 @@ forEachDatabase((_name, openFresh) => {
 });
 
 forEachDatabase((_name, openFresh) => {
+  test('what an operator gives has its reason beside it', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    const grant = { id: 'grant_1', account: browser.userId, from: 'grants', amount: 7n, code: 'grant', ref: 'compensation', at: noon - 1 };
+    await credit(database, grant);
+    const view: StatementView = (await browser.ask('statement')).json;
+    expect(view.rows).toMatchObject([{ kind: 'credit', reason: 'compensation', ref: null }]);
+  });
+
   test.each(['request', 'line'] as const)('a table by %s that is saved while requests go on adds up all the same', async (level) => {
     const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
     const browser = await newUser();

@@ -117,9 +117,10 @@ const moveRow = (move: Move, day: string, balance: Nano): MoveRow => ({
   day,
   at: instant(move.at),
   id: move.id,
-  ref: move.ref ?? null,
+  // What an operator gives or takes refers to nothing but its reason.
+  ref: move.other === 'grants' ? null : (move.ref ?? null),
   wallet: move.other.startsWith('wallet:') ? move.other.slice('wallet:'.length) : null,
-  reason: null,
+  reason: move.other === 'grants' ? (move.ref ?? null) : null,
   amount: yuan(move.amount),
   balance: yuan(balance),
 });

@@ -47,6 +47,7 @@ export interface MoveRow {
   /** The order, or the request that was paid back. */
   readonly ref: string | null;
   readonly wallet: string | null;
+  /** Why an operator gave or took it. */
   readonly reason: string | null;
   readonly amount: Yuan;
   readonly balance: Yuan;

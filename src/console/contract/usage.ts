@@ -36,7 +36,7 @@ export interface ChargeDetail extends ChargeRow {
   readonly price_version: PriceVersionRef | null;
   /** What the input would have cost without the cache, where there was one. */
   readonly without_cache: Yuan | null;
-  readonly refunds: readonly { readonly id: string; readonly amount: Yuan; readonly at: Instant; readonly reason: string | null }[];
+  readonly refunds: readonly { readonly id: string; readonly amount: Yuan; readonly at: Instant }[];
   /** For operators alone. */
   readonly attempts: { readonly count: number; readonly channel: string | null; readonly upstream_id: string | null } | null;
 }
