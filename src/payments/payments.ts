@@ -9,7 +9,7 @@ import { askRefund } from './ask-refund.ts';
 import { Collector } from './collector.ts';
 import { isWholeFen } from './fen.ts';
 import { noticePath } from './notice-path.ts';
-import { type Order, type OrderRefund, orderLeast } from './order.ts';
+import { type Order, orderLeast } from './order.ts';
 import { claimOrder, endOrder, findOrder, insertOrder, keepCode, type NewOrder, walletAccount } from './orders.ts';
 import type { PaymentParts } from './parts.ts';
 import { reconcileDaily, type ReconcileRun, runReconciliation } from './reconciliations.ts';
@@ -117,16 +117,6 @@ export class Payments {
     const claimed = await claimRefund(database, begun.refund.id, clock.now() + limits.leaseMs);
     if (claimed !== undefined) await askRefund(this.#parts, wallet, claimed);
     return { kind: begun.kind, refund: (await findRefund(database, begun.refund.id)) ?? begun.refund };
-  }
-
-  /** Asks the wallet how a refund stands. Undefined when there is none. */
-  async checkRefund(id: string): Promise<OrderRefund | undefined> {
-    const { database, clock, limits, wallets } = this.#parts;
-    const claimed = await claimRefund(database, id, clock.now() + limits.leaseMs);
-    const order = claimed && (await findOrder(database, claimed.orderId));
-    const wallet = order && wallets.get(order.wallet);
-    if (claimed !== undefined && wallet !== undefined) await askRefund(this.#parts, wallet, claimed);
-    return findRefund(database, id);
   }
 
   /** What a wallet told us. Only what is believed and committed is answered with its word for "taken". */

@@ -8,7 +8,7 @@ import { coverOf, dayMs, hourMs } from './cover.ts';
 import { forgetHours, rollUp, settledAfterMs } from './hours.ts';
 import { lookAgain, mendHours } from './mend.ts';
 import { usageMigrations } from './migrations.ts';
-import { type UsagePlace, usagePage } from './page.ts';
+import { paging, type UsagePlace } from './page.ts';
 import { recordColumns } from './record.ts';
 import { charged, chargedBySpan, metered, spending, spentByKey, withinReach } from './spending.ts';
 import { speeds, together } from './speeds.ts';
@@ -197,7 +197,8 @@ forEachDatabase((_name, openFresh) => {
           const seen: string[] = [];
           let after: UsagePlace | undefined;
           for (let pages = 0; pages < 100; pages++) {
-            const page = await usagePage(database, { account: 'a', ...span, filter, order, limit: 7, ...(after && { after }) });
+            const question = { account: 'a', ...span, filter, order, limit: 7, ...(after && { after }) };
+            const page = await database.snapshot(() => paging(question));
             seen.push(...page.rows.map((row) => String(row['id'])));
             after = page.next;
             if (after === undefined) break;

@@ -5,7 +5,7 @@ import type { Database, SqlValue } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { usageMigrations } from './migrations.ts';
 import { makeMonths, monthAt } from './months.ts';
-import { paging, type UsagePlace, type UsageQuestion, usagePage } from './page.ts';
+import { paging, type UsagePlace, type UsageQuestion } from './page.ts';
 import { recordColumns } from './record.ts';
 
 const november = Date.UTC(2026, 10, 21);
@@ -48,7 +48,7 @@ forEachDatabase((_name, openFresh) => {
     const seen: UsagePlace[] = [];
     for (;;) {
       const after = seen.at(-1);
-      const page = await usagePage(database, { account: 'a1', from: november, to, limit: 7, ...(after && { after }) });
+      const page = await database.snapshot(() => paging({ account: 'a1', from: november, to, limit: 7, ...(after && { after }) }));
       seen.push(...page.rows.map((row) => ({ chargedAt: Number(row['finished_at']), id: String(row['id']) })));
       if (page.next === undefined) break;
       expect(page.next).toEqual(seen.at(-1));

@@ -1,4 +1,4 @@
-import type { Database, Row, Script } from '../storage/database.ts';
+import type { Row, Script } from '../storage/database.ts';
 import { chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { type Filter, inHours, inRecords, kindsOf, narrow } from './filter.ts';
 
@@ -25,12 +25,10 @@ export interface UsagePage {
 /** Of so many records at most a page is picked: a filter that few match shows them page by page instead of keeping its reader waiting. */
 const lookedThroughMax = 30_000;
 
-/** One page of an account's usage records by when they were charged. As fast on the last page as on the first, whoever else has how many records. */
-export function usagePage(database: Database, question: UsageQuestion): Promise<UsagePage> {
-  return database.snapshot(() => paging(question));
-}
-
-/** The same within a transaction. */
+/**
+ * One page of an account's usage records by when they were charged. As fast on the last page as on the first, whoever else has how many records. To be run in
+ * a snapshot.
+ */
 export function* paging(question: UsageQuestion): Script<UsagePage> {
   const { filter = {}, limit } = question;
   const left = spanFrom(question);
