@@ -68,6 +68,7 @@ import { accessText } from './telemetry/access.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Requests } from './telemetry/requests.ts';
+import type { Traces } from './telemetry/traces.ts';
 import { keepHours } from './usage/keep-hours.ts';
 import { keepMonths } from './usage/months.ts';
 import { recordColumns } from './usage/record.ts';
@@ -92,6 +93,8 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly logLevel: string;
   /** Bearer token of `/metrics`; undefined: there is no such page. */
   readonly metricsToken: string | undefined;
+  /** Where requests are traced; undefined: nowhere. */
+  readonly traces?: Traces | undefined;
   readonly limits?: Partial<GatewayLimits>;
   readonly taskLimits?: Partial<TaskLimits>;
   readonly till?: Partial<TillSettings>;
@@ -153,7 +156,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     spools: new Spools(),
     signatures,
     catalog: () => snapshot,
-    ...observed(log, counters),
+    ...observed(log, counters, options.traces),
   };
   const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
   if (sole !== undefined) await Promise.all([submissions.release(), tasks.release()]);
@@ -163,7 +166,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const server = openServer(serverLimits, unreadable);
   const address = clientAddress(options.trustedProxies);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
-  const door = await openDoor(server, parts, endpoints, doorLog(log, counters.metrics), serverLimits.jsonBodyBytesMax, address);
+  const told = doorLog(log, counters.metrics, options.traces);
+  const door = await openDoor(server, parts, endpoints, told, serverLimits.jsonBodyBytesMax, address);
   desk.openOn(server);
   const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
   const usdRatePpm = options.configuration?.usdRatePpm;
@@ -172,10 +176,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const ready = () => door.open && till.admitting;
-  counters.metrics.add(limits.families);
-  measure(counters, { ...parts, version: about.version, till, reporter, tasks, ready });
+  measure(counters, { ...parts, version: about.version, till, reporter, tasks, ready, nodes: limits.families });
   openPages(server, { ready, metrics: () => counters.metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
-  const loops = [changes.stop, ...upkeep].map((stop) => ({ close: stop }));
+  const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({ close: stop }));
   const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
   const close = async (): Promise<void> => {
     await emptied(server, [door, desk, consoleDoor], () => door.breakOff());
@@ -211,10 +214,12 @@ function countersOn({ metricsToken }: GatewayOptions): Counters {
 }
 
 /** What is told of every request and every attempt. */
-const observed = (log: Log, { metrics, requests, counts }: Counters): Pick<Parts, 'access' | 'failed'> => ({
+const observed = (log: Log, { metrics, requests, counts }: Counters, traces?: Traces): Pick<Parts, 'access' | 'failed' | 'traces'> => ({
+  traces,
   access: (line) => {
     log.text('request', accessText(line));
     requests.finished(line);
+    traces?.finished(line);
   },
   failed: (line) => {
     log.line('attempt failed', line);
@@ -306,11 +311,12 @@ async function orElse<T>(begun: Promise<T>, undo: () => Promise<void>): Promise<
   }
 }
 
-function doorLog(log: Log, metrics: Metrics): DoorLog {
+function doorLog(log: Log, metrics: Metrics, traces: Traces | undefined): DoorLog {
   return {
     refused(id, status, refusal, method, path) {
       log.line('refused', { id, status, refusal, method, path });
       metrics.refused(refusal);
+      traces?.refused(id, status, refusal);
     },
     bug: (id, error) => log.error('bug', error, { id }),
   };

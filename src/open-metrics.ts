@@ -24,6 +24,8 @@ export interface Measured {
   readonly reporter: Reporter;
   readonly tasks: Tasks;
   readonly catalog: () => Snapshot;
+  /** What nodes share. */
+  readonly nodes: () => readonly Family[];
   /** Whether new requests are let in. */
   readonly ready: () => boolean;
 }
@@ -42,6 +44,7 @@ export function measure({ metrics, requests }: Counted, measured: Measured): voi
   metrics.add(() => requests.families());
   metrics.add(() => tillFamilies(till));
   metrics.add(() => channelFamilies(measured));
+  metrics.add(measured.nodes);
 }
 
 function channelFamilies({ catalog, lanes, reporter }: Measured): readonly Family[] {

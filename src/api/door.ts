@@ -277,6 +277,7 @@ class Door implements OpenDoor {
   async #visit(visit: Visit, handle: Endpoint['handle']): Promise<void> {
     // Whoever has left while its body came is not inside any more.
     if (visit.reply.closed) return;
+    this.#parts.traces?.began(visit.id, visit.at, visit.request);
     // Work may outlast its client: until it is done nobody has gone.
     visit.reply.onOver(nothing);
     try {
@@ -284,6 +285,7 @@ class Door implements OpenDoor {
     } catch (error) {
       this.#failed(visit, error);
     } finally {
+      this.#parts.traces?.ended(visit.id);
       visit.reply.onOver(this.#gone);
     }
   }

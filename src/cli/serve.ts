@@ -16,6 +16,7 @@ import { loadMasterKey } from '../storage/master-key.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { type Env, makeInstallation } from './installation.ts';
 import { Failure } from './output.ts';
+import { tracesOf } from './tracing.ts';
 
 export interface ServeOptions {
   readonly config?: string;
@@ -86,6 +87,7 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     logLevel: env['TOLLGATE_LOG'] ?? 'info',
     metricsToken: env['TOLLGATE_METRICS_TOKEN'],
     limits: { utcOffsetMinutes: utcOffset(env) },
+    traces: await tracesOf(env),
   };
 }
 

@@ -9,6 +9,7 @@ import { choiceOf, spentBy } from './choice.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import { prepare } from './prepare.ts';
+import { tellTrace } from './traced.ts';
 import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import { attemptWhole } from './whole.ts';
 
@@ -41,6 +42,7 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
       lane.running -= 1;
       exchange.vendorMs += exchange.elapsedMs() - begunMs;
     }
+    if (parts.traces !== undefined) tellTrace(exchange, candidate, lane, one.result, begunMs);
     if (one.result.kind !== 'fault') {
       if (one.result.kind !== 'left' && one.result.kind !== 'refused') parts.health.answered(candidate.id, parts.clock.monotonicMs());
       if (choice?.policy === 'latency') tellPace(exchange, candidate, one.result, begunMs);

@@ -20,6 +20,8 @@ export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTi
 
 /** A channel made ready: its vendor's adapters, open connections and proof of who we are. */
 export interface Lane {
+  /** What its vendor is called in OpenTelemetry's conventions. */
+  readonly provider: string;
   readonly upstream: Upstream;
   readonly sign: Readonly<Record<string, string>>;
   /** The channel's key, which no client may see, whoever repeats it. */
@@ -82,6 +84,7 @@ export class Lanes {
     const adapters = adaptersOf(vendor);
     const counts: Readonly<Partial<Record<Capability, Inquiry>>> = vendor.counts ?? {};
     const lane: Lane = {
+      provider: vendor.provider ?? vendor.id,
       upstream,
       sign: vendor.sign(channel.secret),
       secret: channel.secret,

@@ -12,6 +12,7 @@ import type { SharedLimiter } from '../limits/contract.ts';
 import type { SignatureMemory } from '../recall/signatures.ts';
 import type { Health } from '../routing/health.ts';
 import type { AccessLine } from '../telemetry/access.ts';
+import type { Traces } from '../telemetry/traces.ts';
 import type { Lanes } from './lanes.ts';
 import type { StreamWatch } from './stream-watch.ts';
 
@@ -99,6 +100,8 @@ export interface Parts {
   readonly spools: Spools;
   readonly files: Files;
   readonly signatures: SignatureMemory;
+  /** Where requests are traced. */
+  readonly traces?: Traces | undefined;
   readonly access: (line: AccessLine) => void;
   /** A channel failed and the client may never see it. What a vendor said may repeat the prompt, so only the name of the fault is told. */
   readonly failed: (line: FailedAttempt) => void;

@@ -261,6 +261,8 @@ export interface Means {
 export interface Vendor {
   /** As written in the configuration file. */
   readonly id: string;
+  /** Its name in OpenTelemetry's registry (`gen_ai.provider.name`), where that is not its id. */
+  readonly provider?: string;
   /** The `owned_by` that its models carry where the catalogue says nothing. */
   readonly ownedBy: string;
   /** Default base URL (wire-formats §5.0); absent when every installation has its own, and then `base_url` is required. */

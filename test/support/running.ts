@@ -39,6 +39,7 @@ export interface RunningOptions {
   /** Of several nodes that share it; else one of its own. */
   readonly media?: GatewayOptions['media'];
   readonly payments?: GatewayOptions['payments'];
+  readonly traces?: GatewayOptions['traces'];
   readonly redisUrl?: GatewayOptions['redisUrl'];
   readonly trustedProxies?: GatewayOptions['trustedProxies'];
 }
@@ -81,6 +82,7 @@ export async function quietOptions({
   till,
   payments,
   redisUrl,
+  traces,
   trustedProxies = [],
 }: RunningOptions & Pick<GatewayOptions, 'media'>): Promise<GatewayOptions> {
   return {
@@ -89,6 +91,7 @@ export async function quietOptions({
     media,
     publicUrl: undefined,
     redisUrl,
+    traces,
     trustedProxies,
     configuration: await configurationFrom(configuration),
     host: '127.0.0.1',

@@ -46,6 +46,7 @@ const chat = chatUnlessDemanded(
 
 export const azure = defineVendor({
   id: 'azure',
+  provider: 'azure.ai.openai',
   signsForAccount: true,
   ownedBy: 'openai',
   env: { apiKey: 'AZURE_OPENAI_API_KEY', baseUrl: 'AZURE_OPENAI_ENDPOINT' },

@@ -10,6 +10,7 @@ import { geminiEmbeddings } from '../wire/gemini-embeddings.ts';
 
 export const gemini = defineVendor({
   id: 'gemini',
+  provider: 'gcp.gemini',
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },

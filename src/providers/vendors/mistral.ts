@@ -58,6 +58,7 @@ function listened({ returns, language, temperature }: ListenWish): readonly (rea
 /** docs.mistral.ai/api, 2026-08. Unknown members are refused with 422. */
 export const mistral = defineVendor({
   id: 'mistral',
+  provider: 'mistral_ai',
   baseUrl: 'https://api.mistral.ai/v1',
   env: { apiKey: 'MISTRAL_API_KEY' },
   speaks: {

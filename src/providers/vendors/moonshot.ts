@@ -4,6 +4,7 @@ import { defineVendor } from '../vendor.ts';
 /** platform.moonshot.cn/docs/api/chat and /docs/api/errors, 2026-08. */
 export const moonshot = defineVendor({
   id: 'moonshot',
+  provider: 'moonshot_ai',
   baseUrl: 'https://api.moonshot.cn/v1',
   env: { apiKey: 'MOONSHOT_API_KEY' },
   speaks: {

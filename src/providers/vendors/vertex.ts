@@ -69,6 +69,7 @@ function home(baseUrl: string, secret: string | undefined): string {
 
 export const vertex = defineVendor({
   id: 'vertex',
+  provider: 'gcp.vertex_ai',
   ownedBy: 'google',
   baseUrl: 'https://aiplatform.googleapis.com',
   sign(secret) {

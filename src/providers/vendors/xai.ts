@@ -18,6 +18,7 @@ const faults: readonly FaultRule[] = [
 /** docs.x.ai/docs/api-reference, 2026-08. Errors are strings beside a code; a wrong key is a 400 (recorded 2026-08). */
 export const xai = defineVendor({
   id: 'xai',
+  provider: 'x_ai',
   baseUrl: 'https://api.x.ai/v1',
   env: { apiKey: 'XAI_API_KEY' },
   speaks: {
