@@ -7,7 +7,7 @@ import { oneModel, type Running, startRunning } from '../support/running.ts';
 import { startVendor } from '../support/scripted-vendor.ts';
 import { disksCanBeMade, smallDisk } from '../support/small-disk.ts';
 
-const outageMs = long ? 4_000 : 1_500;
+const outageMs = long ? 4_000 : 1_000;
 const clients = 8;
 
 async function start(databaseUrl: string): Promise<Running> {

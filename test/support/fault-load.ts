@@ -24,7 +24,7 @@ export interface FaultLoad {
   stop(): Promise<void>;
 }
 
-/** Clients that ask without pause, half of them for streams, each one node after the other. */
+/** Clients that ask without pause, every other time for a stream, each of them one node. */
 export function startLoad(nodes: readonly { readonly url: string }[], key: string, clients: number): FaultLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   onTestFinished(() => agent.destroy());
@@ -33,8 +33,8 @@ export function startLoad(nodes: readonly { readonly url: string }[], key: strin
   let longestMs = 0;
   let going = true;
   const client = async (_: unknown, number: number): Promise<void> => {
+    const node = number % nodes.length;
     for (let i = number; going; i++) {
-      const node = i % nodes.length;
       const begun = performance.now();
       const seen = await askPlainly(nodes[node]?.url ?? '', key, agent, i % 2 === 0, 50);
       if (seen === undefined) broken[node] = (broken[node] ?? 0) + 1;

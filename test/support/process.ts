@@ -23,12 +23,14 @@ export interface ProcessOptions {
   readonly folder: string;
   readonly configuration: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Of a node that comes back where it was; else any that is free. */
+  readonly port?: number;
 }
 
-export async function startProcess({ folder, configuration, env = {} }: ProcessOptions): Promise<GatewayProcess> {
+export async function startProcess({ folder, configuration, env = {}, port: fixed }: ProcessOptions): Promise<GatewayProcess> {
   const config = join(folder, 'tollgate.yaml');
   writeFileSync(config, configuration);
-  const port = await freePort();
+  const port = fixed ?? (await freePort());
   const child = spawn(process.execPath, [entry, 'serve', '--config', config, '--port', String(port), '--data', folder], {
     env: { ...process.env, TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), TOLLGATE_LOG: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
