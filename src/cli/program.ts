@@ -1,0 +1,136 @@
+import { Command, Option } from 'commander';
+import about from '../../package.json' with { type: 'json' };
+import { Failure } from './output.ts';
+
+/**
+ * The operator's interface. Options are declared here, so that help needs nothing else; what a command does is loaded when it is called.
+ */
+export const program = new Command('tollgate')
+  .description(about.description)
+  .version(about.version)
+  .showHelpAfterError('(add --help for the options)');
+
+interface Shared {
+  readonly data?: string;
+  readonly json?: true;
+}
+
+function command(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--data <folder>', 'data folder (TOLLGATE_DATA), "data" by default')
+    .option('--json', 'one JSON value on standard output');
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Failure(`a port is a number from 0 to 65535, not '${text}'`);
+  return value;
+}
+
+const portOption = new Option('--port <number>', 'port to listen on').env('PORT').argParser(port);
+const hostOption = new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1');
+
+command(program, 'serve', 'run the gateway')
+  .addOption(
+    new Option('--config <file>', 'configuration file; channels come from environment variables when there is none').env('TOLLGATE_CONFIG'),
+  )
+  .addOption(portOption)
+  .addOption(hostOption)
+  .action(async (options) => (await import('./serve.ts')).serve(options, process.env));
+
+command(program, 'start', 'serve what is configured, or the demo when nothing is')
+  .addOption(new Option('--config <file>', 'configuration file').env('TOLLGATE_CONFIG'))
+  .addOption(portOption)
+  .addOption(hostOption)
+  .action(async (options) => (await import('./serve.ts')).start(options, process.env));
+
+command(program, 'demo', 'gateway, simulator, a user with 100 yuan and a working key; fully offline')
+  .addOption(portOption)
+  .addOption(hostOption)
+  .action(async (options) => (await import('./demo.ts')).demo(options, process.env));
+
+command(program, 'sim', 'only the simulated vendors')
+  .addOption(portOption)
+  .addOption(hostOption)
+  .action(async (options) => (await import('./sim.ts')).sim(options));
+
+const user = program.command('user').description('users and their balance');
+command(user, 'create', 'make a user')
+  .requiredOption('--name <name>')
+  .addOption(new Option('--role <role>').choices(['user', 'operator']).default('user'))
+  .action(async (options) => (await import('./user.ts')).create(options, process.env));
+command(user, 'credit', 'add to a balance')
+  .requiredOption('--user <id>')
+  .requiredOption('--amount <yuan>', 'such as 10.00')
+  .requiredOption('--reason <text>', 'kept with the transfer')
+  .option('--id <id>', 'makes the credit happen once, however often the command runs')
+  .action(async (options) => (await import('./user.ts')).credit(options, process.env));
+command(user, 'list', 'all users').action(async (options) => (await import('./user.ts')).list(options, process.env));
+
+const key = program.command('key').description('API keys');
+command(key, 'create', 'make a key; it is shown once')
+  .requiredOption('--user <id>')
+  .requiredOption('--group <name>', 'decides which models the key reaches')
+  .option('--name <name>', 'to recognise it by', '')
+  .option('--expires <time>', 'such as 2027-01-31 or 2027-01-31T12:00:00Z')
+  .option('--limit <yuan>', 'what the key may spend in all')
+  .option('--daily-limit <yuan>', 'what it may spend in a day')
+  .option('--monthly-limit <yuan>', 'what it may spend in a month')
+  .option('--models <ids>', 'the only models that it reaches, with commas between')
+  .option('--addresses <networks>', 'from where alone it may be used, such as 10.0.0.0/8,::1')
+  .option('--rpm <count>', "requests in a minute, within its group's limits")
+  .option('--tpm <count>', 'tokens in a minute')
+  .option('--concurrency <count>', 'requests at once')
+  .action(async (options) => (await import('./key.ts')).create(options, process.env));
+command(key, 'limit <id>', 'change the limits that a key was made with, effective within one second')
+  .option('--limit <yuan>', 'what the key may spend in all')
+  .option('--daily-limit <yuan>', 'what it may spend in a day')
+  .option('--monthly-limit <yuan>', 'what it may spend in a month')
+  .action(async (id: string, options) => (await import('./key.ts')).limit(id, options, process.env));
+command(key, 'list', 'all keys').action(async (options) => (await import('./key.ts')).list(options, process.env));
+command(key, 'disable <id>', 'stop a key, effective within one second').action(async (id: string, options) =>
+  (await import('./key.ts')).disable(id, options, process.env),
+);
+
+command(program, 'link', 'an address that signs a user in to the console, once')
+  .requiredOption('--user <id>')
+  .addOption(portOption)
+  .addOption(hostOption)
+  .action(async (options) => (await import('./link.ts')).link(options, process.env));
+
+command(program, 'check', 'prove the ledger: exit code 1 and the offending rows if something is wrong').action(async (options: Shared) =>
+  (await import('./maintenance.ts')).check(options, process.env),
+);
+command(program, 'migrate', 'bring the schema up to date').action(async (options: Shared) =>
+  (await import('./maintenance.ts')).migrateSchema(options, process.env),
+);
+command(
+  program,
+  'backup <file>',
+  'write a consistent copy of a SQLite database: all but generated files, which live for a day, and the master key',
+).action(async (file: string, options: Shared) => (await import('./maintenance.ts')).backupTo(file, options, process.env));
+
+const config = program.command('config').description('the configuration file');
+command(config, 'check <file>', 'read it and say all that is wrong').action(async (file: string, options: Shared) =>
+  (await import('./catalogue.ts')).checkConfig(file, options, process.env),
+);
+const prices = program.command('prices').description('prices of models');
+command(prices, 'import <file>', "take over a list of prices, or what LiteLLM's says of the models that are sold")
+  .option('--dry-run', 'only show what would change')
+  .option('--rate <yuan>', "yuan for a dollar in LiteLLM's list; by default TOLLGATE_USD_RATE")
+  .action(async (file: string, options) => (await import('./catalogue.ts')).importPrices(file, options, process.env));
+
+const imports = program.command('import').description('move in from another gateway: a report of what would change, until --apply says so');
+command(imports, 'new-api <source>', 'from a new-api or one-api database: a SQLite file, or the address of a PostgreSQL database')
+  .option('--as <name>', 'what that installation is called: each is taken in once', 'new-api')
+  .option('--rate <yuan>', "yuan for a dollar; by default that installation's own USDExchangeRate, else TOLLGATE_USD_RATE")
+  .option('--apply', 'write it')
+  .action(async (source: string, options) => (await import('./import-new-api.ts')).importNewApi(source, options, process.env));
+
+command(imports, 'litellm <config>', 'from LiteLLM: a configuration file of ours, made of its own')
+  .option('--prices <file>', 'its list of prices, for models that neither file nor bundled list prices')
+  .option('--rate <yuan>', 'yuan for a dollar; by default TOLLGATE_USD_RATE')
+  .option('--out <file>', 'where to write it; by default it is printed')
+  .action(async (file: string, options) => (await import('./import-litellm.ts')).importLitellm(file, options, process.env));

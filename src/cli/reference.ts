@@ -1,0 +1,48 @@
+import type { Command, Option } from 'commander';
+
+/** The page of all commands, in Markdown: what `--help` says, in one place. */
+export function cliReference(program: Command): string {
+  const commands = leaves(program);
+  return `${introduction}\n${commands.map(entry).join('\n')}`;
+}
+
+const introduction = `# Commands
+
+Made of the program's own definitions by \`npm run docs\`; a test says when it is out of date. In a checkout a command is \`node bin/tollgate.js <command>\`, where the package is installed
+\`tollgate <command>\`. Each has \`--help\`. With \`--json\` it prints one JSON value on standard output, errors on standard error; the exit code is 0 or 1.
+[Environment variables](environment.md) say what options do not.
+`;
+
+/** Commands that do something, groups of them left out. */
+function leaves(command: Command): readonly Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
+function entry(command: Command): string {
+  const places = command.registeredArguments.map((argument) => (argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`));
+  const rows = command.options.map((option) => `| \`${option.flags}\` | ${cell(option)} |`);
+  const table = rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`;
+  return `## ${nameOf(command)}${places.join('')}\n\n${sentence(command.description())}\n${table}`;
+}
+
+/** Without the program's own name, which stands before all of them. */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
+}
+
+function cell({ description, mandatory, envVar, defaultValue, argChoices }: Option): string {
+  const facts = [
+    description,
+    argChoices === undefined ? '' : argChoices.map((choice) => `\`${choice}\``).join(', '),
+    mandatory ? 'required' : '',
+    typeof defaultValue === 'string' && defaultValue !== '' ? `\`${defaultValue}\` by default` : '',
+    envVar === undefined ? '' : `variable \`${envVar}\``,
+  ];
+  return facts
+    .filter((fact) => fact !== '')
+    .join('; ')
+    .replaceAll('|', '\\|');
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
