@@ -57,6 +57,8 @@ import { openSignatureMemory } from './recall/signatures.ts';
 import { Health } from './routing/health.ts';
 import { expireSignIns } from './signin/expiry.ts';
 import type { Blobs } from './storage/blobs.ts';
+import { Notices } from './notices/notices.ts';
+import type { NoticeSettings } from './notices/settings.ts';
 import { watchChanges } from './storage/changes.ts';
 import type { Database } from './storage/database.ts';
 import { migrate } from './storage/migrate.ts';
@@ -98,6 +100,8 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly limits?: Partial<GatewayLimits>;
   readonly taskLimits?: Partial<TaskLimits>;
   readonly till?: Partial<TillSettings>;
+  /** Who is told what; undefined: nobody anything. */
+  readonly notices?: NoticeSettings | undefined;
 }
 
 export interface Gateway {
@@ -160,7 +164,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
   if (sole !== undefined) await Promise.all([submissions.release(), tasks.release()]);
-  const upkeep = await upkeepOn(database, [memory, submissions, signatures, files, tasks]);
+  const upkeep = await upkeepOn(database, [memory, submissions, signatures, files, tasks], noticesOn(database, log, options));
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
@@ -191,8 +195,20 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return { url: urlOf(server.server.address()), parts, database, console: consoleDoor, keptPrices: recorded?.keptPrices ?? [], close };
 }
 
+/** None where nobody is to be told anything. */
+function noticesOn(database: Database, log: Log, { notices: settings, publicUrl: home }: GatewayOptions): readonly Notices[] {
+  if (settings === undefined) return [];
+  const said = (id: string, way: string, why: string | undefined): void =>
+    log.line('notice', { id, way, ...(why !== undefined && { why }) });
+  return [new Notices({ database, clock: systemClock, settings, home, said, trouble: (error) => log.error('notices', error, {}) })];
+}
+
 /** What happens by itself from time to time, each as what ends it. */
-async function upkeepOn(database: Database, memories: Parameters<typeof expireHourly>[0]): Promise<readonly (() => void)[]> {
+async function upkeepOn(
+  database: Database,
+  memories: Parameters<typeof expireHourly>[0],
+  notices: readonly Notices[],
+): Promise<readonly Closing['close'][]> {
   const windows = { expire: () => forgetWindows(database, systemClock.now()) };
   const signIns = { expire: () => expireSignIns(database, systemClock) };
   const kept = [
@@ -201,7 +217,8 @@ async function upkeepOn(database: Database, memories: Parameters<typeof expireHo
     keepHours(database, systemClock),
     keepPricesInForce(database, systemClock),
   ];
-  return kept.map(({ stop }) => stop);
+  for (const told of notices) told.start();
+  return [...kept.map(({ stop }) => stop), ...notices.map((told) => () => told.close())];
 }
 
 interface Counters extends Counted {

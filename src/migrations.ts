@@ -9,6 +9,7 @@ import { checksMigrations } from './ledger/checks.ts';
 import { importsMigrations } from './imports/remembered.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
+import { noticesMigrations } from './notices/migrations.ts';
 import { recallMigrations } from './recall/migrations.ts';
 import { mediaMigrations } from './media/migrations.ts';
 import { paymentsMigrations } from './payments/migrations.ts';
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   ...paymentsMigrations,
   ...reportsMigrations,
   ...importsMigrations,
+  ...noticesMigrations,
 ];

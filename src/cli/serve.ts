@@ -8,6 +8,7 @@ import { environmentConfiguration } from '../catalog/environment.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { isNetwork } from '../http/client-address.ts';
 import { type Gateway, type GatewayOptions, openGateway, serves } from '../main.ts';
+import { type NoticeSettings, noticeSettings } from '../notices/settings.ts';
 import { type PaymentSettings, paymentSettings, wrongPayments } from '../payments/settings.ts';
 import { vendors } from '../providers/index.ts';
 import { linkAddress, operatorLink } from '../signin/operator-link.ts';
@@ -77,6 +78,7 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     publicUrl: publicUrl(env),
     payments: paymentsOf(configuration, env),
     signin: signinOf(configuration, env),
+    notices: noticesOf(env),
     trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),
     configuration,
@@ -119,6 +121,12 @@ export function publicUrl(env: Env): string | undefined {
 
 function signinOf(configuration: Configuration | undefined, env: Env): SigninSettings {
   const settings = signinSettings(configuration?.signin, env);
+  if (typeof settings === 'string') throw new Failure(settings);
+  return settings;
+}
+
+function noticesOf(env: Env): NoticeSettings | undefined {
+  const settings = noticeSettings(env);
   if (typeof settings === 'string') throw new Failure(settings);
   return settings;
 }

@@ -21,6 +21,7 @@ const floors: Readonly<Record<string, number>> = {
   api: 5,
   console: 5,
   imports: 5,
+  notices: 5,
   cli: 6,
 };
 
