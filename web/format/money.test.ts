@@ -27,6 +27,7 @@ describe('money as it is shown', () => {
     expect(formatYuan('2.125', 'price')).toBe('¥2.125');
     expect(formatYuan('2', 'price')).toBe('¥2.00');
     expect(formatYuan('0.000000001', 'price')).toBe('¥0.000000001');
+    expect(formatYuan('1234.000508833334', 'price')).toBe('¥1,234.000508833334');
   });
   test('positive is never shown as zero', () => {
     for (const context of ['balance', 'spend', 'row', 'exact', 'price'] as const) {
@@ -45,6 +46,7 @@ describe('money as it is shown', () => {
     expect(isRounded('0.013577', 'row')).toBe(false);
     expect(isRounded('0.013577263', 'exact')).toBe(false);
     expect(isRounded('2.125', 'price')).toBe(false);
+    expect(isRounded('0.000508833334', 'price')).toBe(false);
   });
   test('decimals and nano-yuan are the same thing', () => {
     expect(yuanOf(parseYuan('-0.013577263'))).toBe('-0.013577263');

@@ -30,6 +30,7 @@ export function yuanOf(nano: bigint): Yuan {
 
 /** `−¥1,234.50`. Positive is never shown as zero: what would round to it is shown exactly. */
 export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string {
+  if (context === 'price' && typeof amount === 'string') return formatPrice(amount);
   const nano = typeof amount === 'bigint' ? amount : parseYuan(amount);
   const size = magnitude(nano);
   if (size === 0n && context !== 'exact') return '¥0.00';
@@ -40,9 +41,17 @@ export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string
 
 /** Whether the shown form hides digits that a tooltip has to tell. */
 export function isRounded(amount: Yuan | bigint, context: MoneyContext): boolean {
+  if (context === 'price') return false;
   const nano = magnitude(typeof amount === 'bigint' ? amount : parseYuan(amount));
   const shown = decimals(nano, context);
   return shown !== undefined && nano % unitOf(shown.digits) !== 0n;
+}
+
+/** Prices of pieces have more decimals than money: up to fifteen. */
+function formatPrice(amount: string): string {
+  const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+  if (whole === '') throw new RangeError(`${amount} is no price`);
+  return `${sign === '-' ? minus : ''}¥${grouped(whole)}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
 /** How many digits the longest of these amounts has after its point. */
@@ -88,7 +97,11 @@ function exactly(size: bigint, keep: number): string {
   const text = yuanOf(size);
   const [whole = '0', fraction = ''] = text.split('.');
   const cut = fraction.slice(0, keep) + fraction.slice(keep).replace(/0+$/, '');
-  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cut}`;
+  return `${grouped(whole)}.${cut}`;
+}
+
+function grouped(whole: string): string {
+  return whole.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 function unitOf(digits: number): bigint {

@@ -1,9 +1,9 @@
 import type { ImagePriceNames, PriceClass, UnitPrice } from '../../src/console/contract.ts';
+import { formatYuan } from './money.ts';
 
 /** `¥2.125`: as entered, however many decimals that are; thousands apart. */
 export function priceText(amount: string): string {
-  const [whole = '0', fraction = '00'] = amount.split('.');
-  return `¥${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
+  return formatYuan(amount, 'price');
 }
 
 const million = 1_000_000n;
