@@ -53,10 +53,9 @@ describe.skipIf(noChromium)('models, tasks and the playground', () => {
     async (language) => {
       const live = await startLiveConsole();
       const user = await startPaying(live);
-      const film = { model: 'sora-2', prompt: 'A fox', duration: 5, async: true };
-      for (const model of ['sora-2', 'sora-2']) {
-        await user.ask('play/videos', { method: 'POST', body: { ...film, model }, headers: { 'x-paying-key': user.keyId } });
-      }
+      const body = { model: 'sora-2', prompt: 'A fox', duration: 5, async: true };
+      const film = () => user.ask('play/videos', { method: 'POST', body, headers: { 'x-paying-key': user.keyId } });
+      await Promise.all([film(), film()]);
       const [task] = (await user.ask('tasks')).json.items;
       const paths = {
         models: '/models',
@@ -273,7 +272,9 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     });
     await page.reload();
     await page.getByRole('radio', { name: '256 × 256' }).check();
-    await main(page).getByText(/¥0\.50? each/).waitFor();
+    await main(page)
+      .getByText(/¥0\.50? each/)
+      .waitFor();
   }, 60_000);
 });
 
