@@ -4,6 +4,8 @@ export interface PaymentLimits {
   readonly expiryMs: number;
   /** Orders of one account that wait for their payer. */
   readonly waitingMax: number;
+  /** Orders of one account that nobody paid and nobody asks for any more, which are remembered. */
+  readonly unpaidKept: number;
   /** The most of one order, nano-yuan. */
   readonly amountMost: bigint;
   /** The first question after an order was made, and the most that lies between two. In between they grow with its age. */
@@ -34,6 +36,7 @@ export interface PaymentLimits {
 export const paymentLimits: PaymentLimits = {
   expiryMs: 900_000,
   waitingMax: 20,
+  unpaidKept: 1_000,
   amountMost: 50_000n * 1_000_000_000n,
   askMsLeast: 4_000,
   askMsMost: 30_000,

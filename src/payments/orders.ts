@@ -2,6 +2,7 @@ import { credit } from '../ledger/scripts/account.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { skipLocked } from '../storage/skip-locked.ts';
 import { Where } from '../storage/where.ts';
+import type { PaymentLimits } from './limits.ts';
 import { type Order, readOrder } from './order.ts';
 import type { Payment, PayMethod, WalletId } from './wallet.ts';
 
@@ -27,8 +28,13 @@ export type Ordered =
   | { readonly kind: 'key reused' }
   | { readonly kind: 'too many' };
 
+const forgottenAtOnce = 100;
+
 /** An order is there before any wallet hears of it. The same idempotency key gives the same order. */
-export function* insertOrder(order: NewOrder, waitingMax: number): Script<Ordered> {
+export function* insertOrder(
+  order: NewOrder,
+  { waitingMax, unpaidKept }: Pick<PaymentLimits, 'waitingMax' | 'unpaidKept'>,
+): Script<Ordered> {
   const { account, wallet, method, amount, idempotencyKey } = order;
   // The account's lock makes tabs take turns.
   yield { sql: 'UPDATE account SET id=id WHERE id=$1', params: [account] };
@@ -43,6 +49,12 @@ export function* insertOrder(order: NewOrder, waitingMax: number): Script<Ordere
   }
   const [waiting] = yield { sql: "SELECT COUNT(*) AS count FROM payment_order WHERE account=$1 AND state='waiting'", params: [account] };
   if (Number(waiting?.['count']) >= waitingMax) return { kind: 'too many' };
+  // Whatever comes for one of these is kept as money that fits no order.
+  yield {
+    sql: `DELETE FROM payment_order WHERE id IN (SELECT id FROM payment_order WHERE account=$1 AND state IN ('closed', 'failed') AND next_look_at IS NULL
+      ORDER BY id DESC LIMIT ${forgottenAtOnce} OFFSET $2)`,
+    params: [account, unpaidKept],
+  };
   const [row] = yield {
     sql: `INSERT INTO payment_order (id, account, wallet, method, amount, idempotency_key, state, created_at, expires_at, next_look_at, changed_at)
       VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $7) RETURNING *`,

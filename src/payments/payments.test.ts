@@ -50,6 +50,26 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await expect(paying.order('alipay')).rejects.toThrow('too many');
   });
 
+  test('of what nobody paid so many orders are remembered; what was paid is for ever', async () => {
+    const paying = await startPaying(fresh, { unpaidKept: 1 });
+    const paid = await paying.paidOrder('alipay');
+    await paying.found(paid.id);
+    const [first, second, third] = [await paying.order('alipay'), await paying.order('alipay'), await paying.order('alipay')];
+    for (const { id } of [first, second, third]) await paying.payments.closeOrder(id);
+    const ids = async () => (await paying.rows('SELECT id FROM payment_order ORDER BY id')).map(({ id }) => id);
+    const asked = await paying.order('alipay');
+    expect(await ids()).toEqual([paid, first, second, third, asked].map(({ id }) => id));
+    // A day later nobody asks for them any more.
+    paying.later(2 * 86_400_000);
+    await paying.payments.look();
+    const last = await paying.order('alipay');
+    const remembered = await ids();
+    expect(remembered).toContain(paid.id);
+    expect(remembered).toContain(last.id);
+    expect(remembered).toHaveLength(3);
+    await paying.expectBooks();
+  });
+
   test('two orders of two tabs can both be paid; the same code cannot be paid twice', async () => {
     const paying = await startPaying(fresh);
     const [one, two] = [await paying.order('wechat_pay'), await paying.order('wechat_pay', { yuan: 5n })];

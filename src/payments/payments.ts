@@ -87,7 +87,7 @@ export class Payments {
     const now = clock.now();
     const times = { createdAt: now, expiresAt: now + limits.expiryMs, nextLookAt: now + limits.askMsLeast };
     const order: NewOrder = { id: orderedId('ord_', now), account, wallet, method, amount, idempotencyKey, ...times };
-    const ordered = await database.transact(() => insertOrder(order, limits.waitingMax));
+    const ordered = await database.transact(() => insertOrder(order, limits));
     if (ordered.kind === 'key reused' || ordered.kind === 'too many') return ordered;
     return this.#withCode(ordered.order, subject);
   }
