@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from './postgres.ts';
+import { findNginx } from './support/nginx.ts';
 import { findRedis } from './support/redis-server.ts';
 import { dropTemplates } from './templates.ts';
 
@@ -12,6 +13,7 @@ declare module 'vitest' {
     readonly postgresUrl: string | undefined;
     /** The program of a Valkey or Redis server, which tests start as they need it. */
     readonly redis: string | undefined;
+    readonly nginx: string | undefined;
     /** The folder of migrated databases that tests copy. */
     readonly templates: string;
   }
@@ -22,6 +24,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const redis = findRedis();
   project.provide('redis', redis);
   if (redis === undefined) missing('Valkey', 'put valkey-server or redis-server on the path (Debian: apt-get install redis-server)');
+  const nginx = findNginx();
+  project.provide('nginx', nginx);
+  if (nginx === undefined) missing('nginx', 'install it (Debian: apt-get install nginx-light)');
   const templates = await mkdtemp(join(tmpdir(), 'tollgate-templates-'));
   project.provide('templates', templates);
   const removed = () => rm(templates, { recursive: true, force: true });

@@ -74,7 +74,7 @@ async function ready(url: string, child: ChildProcess, output: () => string): Pr
   throw new Error(`the gateway is not ready after ${startMsMax} ms: ${output()}`);
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
