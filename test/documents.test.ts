@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { blocksOf, readerless } from './support/documents.ts';
-import { type DemoTerminal, openDemoTerminal } from './support/demo-terminal.ts';
+import { openDemoTerminal, openOperatorTerminal, type Terminal } from './support/demo-terminal.ts';
 
 /** Pages whose blocks a reader follows from top to bottom. */
-const pages = ['README.md', 'docs/guides/quick-start.md', 'docs/guides/clients.md'];
+const userPages = ['README.md', 'docs/guides/quick-start.md', 'docs/guides/clients.md'];
+const operatorPage = 'docs/guides/operate.md';
 const read = (page: string) => readFileSync(new URL(`../${page}`, import.meta.url), 'utf8');
 
-let terminal: DemoTerminal;
+let demo: Terminal;
 beforeAll(async () => {
-  terminal = await openDemoTerminal();
+  demo = await openDemoTerminal();
 });
-afterAll(() => terminal.close());
+afterAll(() => demo.close());
 
-test.each(pages)('every block of %s says whether it is played, and why not', (page) => {
+test.each([...userPages, operatorPage])('every block of %s says whether it is played, and why not', (page) => {
   expect(
     blocksOf(read(page))
       .filter(({ mark }) => mark === undefined)
@@ -21,13 +22,23 @@ test.each(pages)('every block of %s says whether it is played, and why not', (pa
   ).toEqual([]);
 });
 
-test.each(pages)('%s works, word for word, on a fresh install', { timeout: 120_000 }, async (page) => {
-  const played = blocksOf(read(page)).filter(({ mark }) => mark?.kind === 'prints' || mark?.kind === 'runs');
-  expect(played.length).toBeGreaterThan(2);
-  for (const block of played) {
-    const said = await terminal.play(block);
-    if (said !== readerless && block.mark?.kind === 'prints')
-      expect(said, `${page}:${block.line}`).toMatch(new RegExp(block.mark.text, 'm'));
-    expect(said, `${page}:${block.line}`).not.toMatch(/"error":\s*\{/);
-  }
+test.each(userPages)('%s works, word for word, on a fresh install', { timeout: 120_000 }, (page) => follow(page, demo));
+
+test('an operator’s page works, word for word, from an empty folder', { timeout: 120_000 }, async () => {
+  const terminal = await openOperatorTerminal();
+  onTestFinished(() => terminal.close());
+  await follow(operatorPage, terminal);
 });
+
+async function follow(page: string, terminal: Terminal): Promise<void> {
+  const blocks = blocksOf(read(page));
+  expect(blocks.filter(({ mark }) => mark?.kind === 'prints').length).toBeGreaterThan(2);
+  for (const block of blocks) {
+    const { mark, line } = block;
+    if (mark?.kind === 'started') await terminal.start(block);
+    if (mark?.kind !== 'prints' && mark?.kind !== 'runs') continue;
+    const said = await terminal.play(block);
+    if (said !== readerless && mark.kind === 'prints') expect(said, `${page}:${line}`).toMatch(new RegExp(mark.text, 'm'));
+    expect(said, `${page}:${line}`).not.toMatch(/"error":\s*\{/);
+  }
+}

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Block, readerless } from './documents.ts';
+import { freePort } from './process.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,20 +16,41 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const python = process.env['PYTHON'] ?? 'python3';
 const startMsMax = 30_000;
 
-/** A terminal in an empty folder beside a demo that has just been started, as a reader has it. What a block exports, later ones see. */
-export interface DemoTerminal {
+/** A terminal in an empty folder, as a reader has it. What a block exports, later ones see. */
+export interface Terminal {
   /** What it printed. Throws when it fails. */
   play(block: Block): Promise<string>;
+  /** What listens from now on. */
+  start(block: Block): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openDemoTerminal(): Promise<DemoTerminal> {
+/** Beside a demo that has just been started. */
+export async function openDemoTerminal(): Promise<Terminal> {
+  const { demo, url, key } = await startDemo();
+  return openTerminal({ TOLLGATE_URL: url, TOLLGATE_KEY: key }, [demo]);
+}
+
+/** Beside nothing, with a free port: what is started listens there. */
+export async function openOperatorTerminal(): Promise<Terminal> {
+  const port = await freePort();
+  return openTerminal({ TOLLGATE_URL: `http://127.0.0.1:${port}`, PORT: String(port), TOLLGATE_LOG: 'silent' }, []);
+}
+
+async function openTerminal(variables: Readonly<Record<string, string>>, processes: ChildProcess[]): Promise<Terminal> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-reader-'));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  const { demo, url, key } = await startDemo();
-  await writeFile(join(folder, 'variables'), `export TOLLGATE_URL=${url} TOLLGATE_KEY=${key}\n`);
-  const environment = { PATH: process.env['PATH'], HOME: folder, NO_PROXY: '127.0.0.1' };
+  await writeFile(join(folder, 'tollgate'), `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'bin', 'tollgate.js')}" "$@"\n`, {
+    mode: 0o755,
+  });
+  await writeFile(
+    join(folder, 'variables'),
+    Object.entries(variables)
+      .map(([name, value]) => `export ${name}=${value}\n`)
+      .join(''),
+  );
+  const environment = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, NO_PROXY: '127.0.0.1' };
   const shell = (code: string) =>
     run('bash', ['-euo', 'pipefail', '-c', `. ./variables\n${code}\nexport -p > variables`], { cwd: folder, env: environment });
   const programs: Readonly<Record<Block['language'], (code: string) => Promise<string>>> = {
@@ -46,9 +69,16 @@ export async function openDemoTerminal(): Promise<DemoTerminal> {
   };
   return {
     play: ({ language, code }) => programs[language](code),
+    async start({ code }) {
+      const started = spawn('bash', ['-c', `. ./variables\nexec ${code}`], { cwd: folder, env: environment, stdio: 'ignore' });
+      processes.push(started);
+      await untilReady(`${variables['TOLLGATE_URL']}/readyz`, started);
+    },
     async close() {
-      demo.kill('SIGTERM');
-      if (demo.exitCode === null) await once(demo, 'exit');
+      for (const each of processes) {
+        each.kill('SIGTERM');
+        if (each.exitCode === null) await once(each, 'exit');
+      }
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -59,6 +89,14 @@ const has = (code: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+async function untilReady(address: string, started: ChildProcess): Promise<void> {
+  for (let waitedMs = 0; waitedMs < startMsMax && started.exitCode === null; waitedMs += 50) {
+    if ((await fetch(address).catch(() => undefined))?.ok === true) return;
+    await wait(50);
+  }
+  throw new Error(`${address} does not answer`);
+}
 
 /** From dist/, as `npm start` does, on any port. */
 async function startDemo(): Promise<{ demo: ChildProcess; url: string; key: string }> {

@@ -1,4 +1,4 @@
-/** What an author says of a block, in a comment before it: `prints: PATTERN`, `runs: …`, `set: …`, `not played: …`. */
+/** What an author says of a block, in a comment before it: `prints: PATTERN`, `runs: …`, `started: …`, `set: …`, `not played: …`. */
 interface Mark {
   readonly kind: string;
   readonly text: string;
@@ -12,7 +12,8 @@ export interface Block {
   readonly mark: Mark | undefined;
 }
 
-const fence = /(?:^<!-- (?<kind>prints|runs|set|not played): (?<text>.*?) -->\n)?^```(?<language>sh|python|ts)\n(?<code>[\s\S]*?)^```$/gm;
+const fence =
+  /(?:^<!-- (?<kind>prints|runs|started|set|not played): (?<text>.*?) -->\n)?^```(?<language>sh|python|ts)\n(?<code>[\s\S]*?)^```$/gm;
 
 /** The blocks of a page that a reader could run, in their order. */
 export function blocksOf(page: string): readonly Block[] {
