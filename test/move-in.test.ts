@@ -58,13 +58,16 @@ const installation = (vendor: string) => ({
     { id: 5, user_id: 1, key: oldKey, name: 'of one-api', unlimited_quota: 1 },
     { id: 6, user_id: 1, key: key('root2'), name: 'gone', deleted_at: '2025-01-01 00:00:00' },
     { id: 7, user_id: 5, key: key('dave1'), name: 'orphan', unlimited_quota: 1 },
+    { id: 8, user_id: 2, key: key('alice4'), name: 'far', unlimited_quota: 1, allow_ips: '10.9.9.9\n10.8.0.0/16' },
+    { id: 9, user_id: 2, key: key('alice5'), name: 'nowhere', unlimited_quota: 1, allow_ips: 'intranet' },
+    { id: 10, user_id: 2, key: key('alice6'), name: 'house', unlimited_quota: 1, model_limits_enabled: 1, model_limits: 'house-model' },
   ],
   channels: [
     {
       ...{
         id: 1,
         type: 1,
-        key: 'up-1\nup-2',
+        key: 'up-1\nup-2\nup-3',
         name: 'main',
         base_url: `${vendor}/openai`,
         models: 'gpt-4o,house-model,unpriced',
@@ -77,7 +80,7 @@ const installation = (vendor: string) => ({
         channel_info: '{"is_multi_key":true,"multi_key_status_list":{"1":2}}',
       },
     },
-    { id: 2, type: 14, key: 'sk-ant', name: 'main 1', status: 3, models: 'claude-sonnet-4-5', param_override: '{"temperature":0}' },
+    { id: 2, type: 14, key: 'sk-ant', name: 'main', status: 3, models: 'claude-sonnet-4-5', param_override: '{"temperature":0}' },
     { id: 3, type: 2, key: 'mj', name: 'pictures', models: 'mj_imagine' },
   ],
   options: [
@@ -168,6 +171,9 @@ forEachDatabase((name, _openFresh, fresh) => {
     expect((await ask(`sk-${oldKey}`, 'gpt-4o')).status).toBe(200);
     // One unit is 14,600 nano-yuan: less than any answer costs.
     expect(await ask(`sk-${key('alice2')}`, 'gpt-4o')).toMatchObject({ status: 429, body: { error: { code: 'insufficient_quota' } } });
+    expect((await ask(`sk-${key('alice4')}`, 'gpt-4o')).status).toBe(403);
+    expect((await ask(`sk-${key('alice6')}`, 'gpt-4o')).status).toBe(404);
+    expect((await ask(`sk-${key('alice6')}`, 'house-model')).status).toBe(200);
     for (const dead of ['alice3', 'root1', 'root2', 'dave1']) expect((await ask(`sk-${key(dead)}`, 'gpt-4o')).status, dead).toBe(401);
     expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
   });
@@ -184,38 +190,22 @@ forEachDatabase((name, _openFresh, fresh) => {
     // 1.25 × 2 dollars × 7.3 yuan for a million tokens.
     expect(rates('gpt-4o')).toMatchObject({ input: 18_250_000_000n, cached_input: 9_125_000_000n, output: 73_000_000_000n });
     expect(rates('house-model')).toEqual({ input: 1_095_000_000n, output: 1_642_500_000n });
+    const sold = [
+      ['gpt-4o', 'gpt-4o'],
+      ['house-model', 'gpt-4o-mini'],
+    ];
     expect(
       channels.map((channel) => [channel.name, channel.vendor, channel.state, channel.priority, channel.weight, [...channel.models]]),
     ).toEqual([
-      [
-        'main 1',
-        'openai',
-        'active',
-        0,
-        3,
-        [
-          ['gpt-4o', 'gpt-4o'],
-          ['house-model', 'gpt-4o-mini'],
-        ],
-      ],
-      ['main 1 (2/1)', 'anthropic', 'disabled', 10, 1, [['claude-sonnet-4-5', 'claude-sonnet-4-5']]],
-      [
-        'main 2',
-        'openai',
-        'disabled',
-        0,
-        3,
-        [
-          ['gpt-4o', 'gpt-4o'],
-          ['house-model', 'gpt-4o-mini'],
-        ],
-      ],
+      ['main', 'openai', 'active', 0, 6, sold],
+      ['main (1/2)', 'openai', 'disabled', 0, 6, sold],
+      ['main (2/1)', 'anthropic', 'disabled', 10, 1, [['claude-sonnet-4-5', 'claude-sonnet-4-5']]],
     ]);
     expect(report.leftOut.map(({ what }) => what)).toEqual([
       ...['model unpriced', 'channel 3 (pictures)'],
-      ...['user 5 (dave)', 'key 6 (gone)', 'key 7 (orphan)'],
+      ...['user 5 (dave)', 'key 6 (gone)', 'key 7 (orphan)', 'key 9 (nowhere)'],
     ]);
-    expect(report.notes).toContainEqual({ what: 'channel 2 (main 1)', note: 'not taken of it: param_override' });
+    expect(report.notes).toContainEqual({ what: 'channel 2 (main)', note: 'not taken of it: param_override' });
     const [root] = await database.query("SELECT id, role, email, created_at FROM users WHERE name='root'");
     expect(root).toMatchObject({ role: 'operator', email: 'root@example.com', created_at: 1_700_000_000_000n });
     expect(await listIdentities(database, String(root?.['id']))).toMatchObject([{ provider: 'github' }]);

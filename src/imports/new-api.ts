@@ -54,21 +54,23 @@ function userOf(row: Row, kind: Foreign['kind']): ForeignUser {
 function keyOf(row: Row): ForeignKey {
   const secret = text(row, 'key').trim();
   const limited = number(row, 'model_limits_enabled') === 1n;
+  // one-api has one column for them: `models`.
+  const models = listed(limited ? text(row, 'model_limits') : text(row, 'models'), /,/);
   const remaining = number(row, 'remain_quota');
   return {
     id: text(row, 'id'),
     userId: text(row, 'user_id'),
     secret: secret.startsWith('sk-') ? secret : `sk-${secret}`,
     name: text(row, 'name'),
-    enabled: number(row, 'status') !== 2n,
+    // Confined to no model at all: there as here it opens nothing.
+    enabled: number(row, 'status') !== 2n && !(limited && models.length === 0),
     deleted: isDeleted(row),
     expiresAt: time(row, 'expired_time'),
     createdAt: time(row, 'created_time'),
     lastUsedAt: time(row, 'accessed_time'),
     remaining: number(row, 'unlimited_quota') === 1n ? undefined : remaining < 0n ? 0n : remaining,
     group: text(row, 'group'),
-    // one-api has one column for them: `models`.
-    models: listed(limited ? text(row, 'model_limits') : text(row, 'models'), /,/),
+    models,
     addresses: listed(text(row, 'allow_ips') || text(row, 'subnet'), /[\n,\s]/),
   };
 }

@@ -12,7 +12,7 @@ import { priceText } from '../catalog/stored.ts';
 import { bump } from '../storage/changes.ts';
 import type { Script } from '../storage/database.ts';
 import kinds from './data/model-kinds.json' with { type: 'json' };
-import { reached } from './channel-types.ts';
+import { type Reached, reached } from './channel-types.ts';
 import type { Foreign, ForeignChannel } from './foreign.ts';
 import { roundedUp } from './fraction.ts';
 import type { Ratios } from './ratios.ts';
@@ -146,17 +146,43 @@ function kindNamed(id: string): ModelKind {
   return found === undefined ? 'chat' : (found.kind as ModelKind);
 }
 
-/** A channel for each key of each channel, for the models that are sold. */
+/** Channels, for the models that are sold. */
 export function* takeChannels(foreign: Foreign, sold: ReadonlySet<string>, desk: Desk): Script<void> {
   const top = foreign.channels.reduce((most, { priority }) => (priority > most ? priority : most), 0n);
   const { channels } = yield* readRecorded();
-  const names = new Set(channels.map(({ name }) => name));
+  const place = { foreign, sold, top, names: new Set(channels.map(({ name }) => name)), desk };
   for (const channel of foreign.channels) {
-    for (const index of channel.secrets.keys()) yield* takeChannel(channel, index, { foreign, sold, top, names, desk });
-    if (channel.secrets.length === 0) leaveOut(desk.report, 'channels', `channel ${channel.id} (${channel.name})`, 'it has no key');
-    if (channel.unknown.length > 0)
-      desk.report.notes.push({ what: `channel ${channel.id} (${channel.name})`, note: `not taken of it: ${channel.unknown.join(', ')}` });
+    const what = `channel ${channel.id} (${channel.name})`;
+    const parts = partsOf(channel, foreign.kind);
+    if (parts.length === 0)
+      leaveOut(
+        desk.report,
+        'channels',
+        what,
+        channel.secrets.length === 0 ? 'it has no key' : `nothing here speaks as its type ${channel.type} does`,
+      );
+    for (const [index, part] of parts.entries()) yield* takeChannel(channel, part, index, place);
+    if (channel.unknown.length > 0) desk.report.notes.push({ what, note: `not taken of it: ${channel.unknown.join(', ')}` });
   }
+}
+
+/** Keys of one channel that go to one address, and are used or not. */
+interface Part extends Omit<Reached, 'secret'> {
+  readonly secrets: string[];
+  readonly enabled: boolean;
+}
+
+/** Most channels are one part: others have keys that were switched off, or whose key names the place where it is good. */
+function partsOf(channel: ForeignChannel, kind: Foreign['kind']): readonly Part[] {
+  const parts: Part[] = [];
+  for (const { secret, enabled } of channel.secrets) {
+    const place = reached(channel, secret, kind);
+    if (place === undefined) continue;
+    const same = parts.find((part) => part.enabled === enabled && part.baseUrl === place.baseUrl);
+    if (same === undefined) parts.push({ vendor: place.vendor, baseUrl: place.baseUrl, secrets: [place.secret], enabled });
+    else same.secrets.push(place.secret);
+  }
+  return parts;
 }
 
 interface Place {
@@ -167,40 +193,35 @@ interface Place {
   readonly desk: Desk;
 }
 
-function* takeChannel(channel: ForeignChannel, index: number, { foreign, sold, top, names, desk }: Place): Script<void> {
+function* takeChannel(channel: ForeignChannel, part: Part, index: number, { sold, top, names, desk }: Place): Script<void> {
   const { imported, report } = desk;
   const theirs = `${channel.id}/${index}`;
-  const what = `channel ${channel.id} (${channel.name}${channel.secrets.length > 1 ? `, key ${index + 1}` : ''})`;
+  const what = `channel ${channel.id} (${channel.name}${part.enabled || !channel.enabled ? '' : ', keys that are off'})`;
   if (imported.before('channel', theirs) !== undefined) {
     report.channels.before++;
     return;
   }
-  const { secret, enabled } = channel.secrets[index] ?? { secret: '', enabled: false };
-  const place = reached(channel, secret, foreign.kind);
-  if (place === undefined) return leaveOut(report, 'channels', what, `nothing here speaks as its type ${channel.type} does`);
   const models = channel.models.filter((id) => sold.has(id)).map((id) => ({ id, upstream: mapped(channel, id) }));
   if (models.length === 0) return leaveOut(report, 'channels', what, 'none of its models is sold');
   const name = freeName(channel, index, names);
-  const weight = channel.weight / BigInt(channel.secrets.length);
-  const done = yield* addChannel(
-    {
-      name,
-      vendor: place.vendor,
-      base_url: place.baseUrl,
-      api_key: place.secret,
-      groups: channel.groups.filter((group) => group !== 'auto'),
-      models,
-      priority: String(top - channel.priority),
-      // Weights there begin at 0, and channels that have none are asked as often as each other.
-      weight: String(weight > 0n ? weight : 1n),
-    },
-    desk,
-  );
+  const [secret] = part.secrets;
+  const written = {
+    name,
+    vendor: part.vendor,
+    base_url: part.baseUrl,
+    ...(part.secrets.length === 1 ? { api_key: secret } : { api_keys: part.secrets }),
+    groups: channel.groups.filter((group) => group !== 'auto'),
+    models,
+    priority: String(top - channel.priority),
+    // Weights there begin at 0, and channels that have none are asked as often as each other.
+    weight: String(channel.weight > 0n ? channel.weight : 1n),
+  };
+  const done = yield* addChannel(written, desk);
   if (done.kind !== 'done') return leaveOut(report, 'channels', what, done.kind === 'wrong' ? messages(done.problems) : done.kind);
-  if (!enabled) yield* switchChannel({ name, version: undefined }, 'disabled', desk.by.at);
+  if (!part.enabled) yield* switchChannel({ name, version: undefined }, 'disabled', desk.by.at);
   names.add(name);
   report.channels.taken++;
-  yield* imported.remember('channel', theirs, name, place.vendor);
+  yield* imported.remember('channel', theirs, name, part.vendor);
 }
 
 function mapped({ mapping }: ForeignChannel, id: string): string {
@@ -210,7 +231,7 @@ function mapped({ mapping }: ForeignChannel, id: string): string {
   return upstream;
 }
 
-function freeName({ id, name, secrets }: ForeignChannel, index: number, names: ReadonlySet<string>): string {
-  const base = `${name || `channel ${id}`}${secrets.length > 1 ? ` ${index + 1}` : ''}`;
+function freeName({ id, name }: ForeignChannel, index: number, names: ReadonlySet<string>): string {
+  const base = name || `channel ${id}`;
   return names.has(base) ? `${base} (${id}/${index + 1})` : base;
 }

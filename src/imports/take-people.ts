@@ -1,8 +1,11 @@
 import { bringKey } from '../accounts/brought-keys.ts';
+import { namedMax } from '../accounts/key-terms.ts';
 import { linkIdentity } from '../accounts/identities.ts';
+import { plainName } from '../accounts/name.ts';
 import { setUserState } from '../accounts/users.ts';
 import type { Nano } from '../base/money.ts';
 import { formatYuan } from '../base/money.ts';
+import { isNetwork } from '../http/client-address.ts';
 import { credit } from '../ledger/scripts/account.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { Script } from '../storage/database.ts';
@@ -23,13 +26,6 @@ export interface People {
 
 const yuanPlaces = 9;
 const signsInWith = 'github';
-
-/** A name in one line of at most so many letters as a list shows. */
-const oneLine = (name: string): string =>
-  name
-    .replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
-    .trim()
-    .slice(0, 100);
 
 /** Units → nano-yuan, rounded up: nobody loses by moving. */
 export const worthOf = (units: bigint, { perDollar, rate }: Worth): Nano =>
@@ -93,7 +89,7 @@ function addUp({ deleted, quota, rewards }: ForeignUser, { report: { sums }, wor
 }
 
 function* takeUser(user: ForeignUser, what: string, { origin, imported, report, worth, at }: People): Script<string> {
-  const { id } = yield* enrol(oneLine(user.name) || `user ${user.id}`, user.operator ? 'operator' : 'user', user.createdAt ?? at);
+  const { id } = yield* enrol(plainName(user.name) || `user ${user.id}`, user.operator ? 'operator' : 'user', user.createdAt ?? at);
   if (!user.enabled) yield* setUserState(id, 'suspended');
   if (user.github !== undefined) {
     const linked = yield* linkIdentity(id, { provider: signsInWith, subject: user.github, name: user.name }, at);
@@ -130,9 +126,16 @@ export function* takeKeys(
       leaveOut(report, 'keys', what, `there is no group ${group}`);
       continue;
     }
+    const tooMuch = unconfined(key);
+    if (tooMuch !== undefined) {
+      leaveOut(report, 'keys', what, tooMuch);
+      continue;
+    }
     const done = yield* bringKey({
+      models: key.models,
+      addresses: key.addresses,
       userId: user.ours,
-      name: oneLine(key.name),
+      name: plainName(key.name),
       group,
       secret: key.secret,
       enabled: key.enabled,
@@ -149,6 +152,13 @@ export function* takeKeys(
       if (key.group === 'auto') report.notes.push({ what, note: `chose its group by itself there; here it is of ${group}` });
     }
   }
+}
+
+/** Why a key cannot be confined here as it was there: then it would open more than it did. */
+function unconfined({ models, addresses }: ForeignKey): string | undefined {
+  if (models.length > namedMax || addresses.length > namedMax) return `it names more than ${namedMax} models or addresses`;
+  const wrong = addresses.find((address) => !isNetwork(address));
+  return wrong === undefined ? undefined : `it may be used from '${wrong}', which is no address and no network`;
 }
 
 const groupOf = (key: ForeignKey, user: ForeignUser): string => (key.group === '' || key.group === 'auto' ? user.group : key.group);
