@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useState } from 'react';
 import type { ModelDetail, UnitPrice } from '../../../src/console/contract.ts';
-import { send } from '../../api/client.ts';
+import { ApiError, send } from '../../api/client.ts';
 import { queryClient, useData, useSession } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { useOnce } from '../../api/once.ts';
@@ -113,6 +113,8 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
       setAsked({ task: id }, { replace: true });
       setState({ busy: false });
     } catch (error) {
+      // A no of the gateway's own is an answer, which the same key would get again.
+      if (error instanceof ApiError && error.requestId !== undefined) once.taken();
       setState({ busy: false, error });
     }
   };
