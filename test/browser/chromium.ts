@@ -37,7 +37,7 @@ export interface Look {
 }
 
 const pictures = process.env['SCREENSHOTS'];
-const everyLook = pictures !== undefined || process.env['LONG_TESTS'] === 'true';
+export const everyLook = pictures !== undefined || process.env['LONG_TESTS'] === 'true';
 
 /** Themes and widths to look at in `language`: between them the languages have all; `npm run test:long`, and a run that keeps pictures, have all in each. */
 export function looksIn(language: 'zh' | 'en'): readonly Required<Pick<Look, 'theme' | 'width'>>[] {
@@ -115,11 +115,18 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
   expect(sideways, `${what} can be scrolled sideways`).toBe(0);
 }
 
+const tallestPx = 2_400;
+
 /** Keeps a picture of the page in the folder that `SCREENSHOTS` names; without it there are none. */
 export async function picture(page: Page, name: string, options: { readonly whole?: boolean } = {}): Promise<void> {
   if (pictures === undefined) return;
   mkdirSync(pictures, { recursive: true });
-  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: options.whole ?? false });
+  const size = page.viewportSize();
+  const whole: number = options.whole ? await page.evaluate('document.documentElement.scrollHeight') : 0;
+  // The window grows to the page, so that what keeps its place in a window (the bars) stands where it does for a reader.
+  if (size !== null && whole > size.height) await page.setViewportSize({ ...size, height: Math.min(whole, tallestPx) });
+  await page.screenshot({ path: join(pictures, `${name}.png`) });
+  if (size !== null && whole > size.height) await page.setViewportSize(size);
 }
 
 /** The console as `npm run build` leaves it, or another build in the folder that `CONSOLE` names. */

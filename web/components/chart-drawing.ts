@@ -29,7 +29,6 @@ export function chartOptions(props: Drawn, { width, height, element, onCursor }:
   const font = `12px ${getComputedStyle(element).fontFamily}`;
   const axis = { stroke: colour('--color-muted'), font, ticks: { show: false } };
   const grid = { stroke: colour('--color-line'), width: 1 };
-  const widest = Math.max(...shown.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return {
     width,
     height,
@@ -49,16 +48,22 @@ export function chartOptions(props: Drawn, { width, height, element, onCursor }:
         incrs: [1, 2, 5, 7, 10, 14, 30],
         values: (_plot, splits) => splits.map((at) => shortLabel(props.labels, at)),
       },
-      { ...axis, grid, space: 48, size: axisWidth(props.axis(widest), font), values: (_plot, splits) => splits.map(props.axis) },
+      {
+        ...axis,
+        grid,
+        space: 48,
+        size: (_plot, texts: readonly string[] | null) => axisWidth(texts ?? [], font),
+        values: (_plot, splits) => splits.map(props.axis),
+      },
     ],
     series: [{}, ...ordered.map((each) => drawnSeries(props, each, colour(seriesToken(each.colour ?? props.series.indexOf(each)))))],
     hooks: {
       setCursor: [
-        ({ cursor }) =>
+        ({ cursor, bbox }) =>
           onCursor(
             cursor.idx == null || cursor.left == null || cursor.left < 0
               ? undefined
-              : { index: cursor.idx, left: cursor.left + axisWidth(props.axis(widest), font) },
+              : { index: cursor.idx, left: cursor.left + bbox.left / devicePixelRatio },
           ),
       ],
       setSelect: [(plot) => select(plot, props)],
@@ -79,10 +84,11 @@ function colours(element: HTMLElement): (token: string) => string {
   };
 }
 
-function drawnSeries({ kind }: Drawn, { hatched }: ChartSeries, colour: string): uPlot.Series {
+function drawnSeries({ kind, marks = [] }: Drawn, { hatched }: ChartSeries, colour: string): uPlot.Series {
   if (kind === 'stacked')
     return { fill: hatched ? hatch(colour) : colour, stroke: colour, width: 0, ...(bars && { paths: bars }), points: { show: false } };
-  return { stroke: colour, width: 2, spanGaps: false, points: { show: false }, ...(kind === 'steps' && steps && { paths: steps }) };
+  const points = { show: marks.length > 0, filter: () => [...marks], size: 9, width: 2, stroke: colour, fill: colour };
+  return { stroke: colour, width: 2, spanGaps: false, points, ...(kind === 'steps' && steps && { paths: steps }) };
 }
 
 const bars = uPlot.paths.bars?.({ size: [0.72, 40], align: 0 });
@@ -124,11 +130,12 @@ function hatch(colour: string): CanvasPattern | string {
   return context.createPattern(tile, 'repeat') ?? colour;
 }
 
-function axisWidth(widest: string, font: string): number {
+/** For the longest of its texts. */
+function axisWidth(texts: readonly string[], font: string): number {
   const context = document.createElement('canvas').getContext('2d');
   if (context === null) return 56;
   context.font = font;
-  return Math.ceil(context.measureText(`${widest}0`).width) + 16;
+  return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width))) + 16;
 }
 
 /** Days lose their year: the page says it. */

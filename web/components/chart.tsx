@@ -34,6 +34,8 @@ export interface ChartProps {
   readonly totals?: readonly string[];
   /** `¥3.20`: a number of the axis. */
   readonly axis: (value: number) => string;
+  /** Indexes of what is to be noticed on lines, drawn as dots. */
+  readonly marks?: readonly number[];
   /** The last label has not ended: it is hatched. */
   readonly lastIsOpen?: boolean;
   /** Dragging selects a range; give a button that does the same. */

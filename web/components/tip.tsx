@@ -4,8 +4,8 @@ const gapPx = 6;
 const delayMs = 200;
 
 /**
- * The one tooltip of the page: whatever has `data-tip="text"` shows it on hover, focus and tap, above dialogs too; Escape takes it away. The element is
- * described by it while it shows.
+ * The one tooltip of the page: whatever has `data-tip="text"` shows it on hover, focus and tap, above dialogs too, and so does a text that is cut short, whole;
+ * Escape takes it away. The element is described by it while it shows.
  */
 export function TipLayer(): ReactNode {
   const layer = useRef<HTMLDivElement>(null);
@@ -33,9 +33,9 @@ function attach(layer: HTMLElement): () => void {
     if (layer.matches(':popover-open')) layer.hidePopover();
   };
   const show = (target: EventTarget | null, waitMs: number) => {
-    const next = target instanceof Element ? target.closest('[data-tip]') : null;
-    const text = next?.getAttribute('data-tip');
-    if (next === null || !text || next === owner) return;
+    const next = target instanceof Element ? (target.closest('[data-tip]') ?? cutShort(target)) : undefined;
+    const text = next?.getAttribute('data-tip') ?? next?.textContent;
+    if (next === undefined || !text || next === owner) return;
     hide();
     owner = next;
     timer = setTimeout(() => {
@@ -62,6 +62,12 @@ function attach(layer: HTMLElement): () => void {
     ended.abort();
     hide();
   };
+}
+
+/** The text around or in this element that does not fit where it stands. */
+function cutShort(element: Element): Element | undefined {
+  const inside = element.matches('a, button') ? element.querySelector('.truncate') : null;
+  return [element.closest('.truncate'), inside].find((each) => each !== null && each.scrollWidth > each.clientWidth) ?? undefined;
 }
 
 /** Above its owner, or below where there is no room; never out of the window. */

@@ -4,7 +4,7 @@ import type { ChargeDetail, ChargeLine } from '../../src/console/contract.ts';
 import { useWide } from '../browser/media.ts';
 import { Icon } from '../components/icon.tsx';
 import { Money } from '../components/money.tsx';
-import { parseYuan, yuanOf } from '../format/money.ts';
+import { formatYuan, longestFraction, parseYuan, yuanOf } from '../format/money.ts';
 import { alignDecimals, formatQuantity } from '../format/quantity.ts';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -45,6 +45,7 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words, per, units } = useWords(usageWords);
   const nameOf = useLineName();
   const exact = alignDecimals(detail.lines.map((line) => line.exact));
+  const places = longestFraction(detail.lines.map(({ price }) => formatYuan(price.amount, 'price')));
   return (
     <div className="overflow-x-auto rounded-control border border-line" role="region" aria-label={words.lines} tabIndex={0}>
       <table className="w-full border-collapse text-table figures">
@@ -68,7 +69,7 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
               </th>
               <td className={clsx(cell, 'text-right whitespace-nowrap')}>{units[line.price.unit](formatQuantity(line.quantity))}</td>
               <td className={clsx(cell, 'text-right')}>
-                <Money amount={line.price.amount} as="price" />{' '}
+                <Money amount={line.price.amount} as="price" places={places} />{' '}
                 <span className="text-caption whitespace-nowrap text-muted">{per[line.price.unit]}</span>
               </td>
               <td className={clsx(cell, 'text-right whitespace-pre text-muted')}>{exact[index]}</td>

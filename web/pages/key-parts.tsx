@@ -23,17 +23,23 @@ export function shownKey({ prefix, last4 }: Pick<KeyView, 'prefix' | 'last4'>): 
   return `${prefix}…${last4}`;
 }
 
-/** A bar and the words for it. */
+/** What was spent; below it a bar and the limit. */
 export function SpentOfLimit({ spent, limit }: Pick<KeyView, 'spent' | 'limit'>): ReactNode {
   const words = useWords(keysWords);
   if (limit === null) return <Money amount={spent} as="spend" />;
   const share = shareOf(spent, limit);
   return (
-    <span className="inline-flex items-center justify-end gap-2">
-      <span aria-hidden="true" className="h-1.5 w-16 overflow-hidden rounded-full bg-idle-soft max-lg:hidden">
-        <span className={clsx('block h-full rounded-full', share >= 0.9 ? 'bg-warn' : 'bg-accent')} style={{ width: `${share * 100}%` }} />
+    <span className="inline-flex flex-col items-end py-1">
+      <Money amount={spent} as="spend" />
+      <span className="flex items-center gap-2 text-caption text-muted">
+        <span aria-hidden="true" className="h-1.5 w-16 overflow-hidden rounded-full bg-idle-soft max-lg:hidden">
+          <span
+            className={clsx('block h-full rounded-full', share >= 0.9 ? 'bg-warn' : 'bg-accent')}
+            style={{ width: `${share * 100}%` }}
+          />
+        </span>
+        <span className="figures">{words.ofLimit(formatYuan(limit, 'balance'))}</span>
       </span>
-      <span className="figures">{words.ofLimit(formatYuan(spent, 'spend'), formatYuan(limit, 'balance'))}</span>
     </span>
   );
 }

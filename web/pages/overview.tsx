@@ -173,6 +173,9 @@ function Spending({ view, by, onSplit }: OverviewProps): ReactNode {
   );
 }
 
+/** As many as the chart beside it has colours for; all of them are under usage. */
+const ranksShown = 6;
+
 function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
   const words = useWords(overviewWords);
   const { units } = useWords(sharedWords);
@@ -180,7 +183,7 @@ function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
   return (
     <RankList
       label={words.top.title}
-      ranks={view.top.map(({ model, cost, share, requests, cached_share: cached }) => ({
+      ranks={view.top.slice(0, ranksShown).map(({ model, cost, share, requests, cached_share: cached }) => ({
         id: model,
         name: model,
         value: <Money amount={cost} as="spend" />,

@@ -2,9 +2,10 @@ import type { ReactNode } from 'react';
 import { useMe } from '../api/data.ts';
 import { setTheme, themes, useTheme } from '../browser/theme.ts';
 import { CopyText } from '../components/copy.tsx';
+import { Fact, Facts } from '../components/facts.tsx';
 import { Page, Panel } from '../components/page.tsx';
 import { Segments } from '../components/tabs.tsx';
-import { Time } from '../components/time.tsx';
+import { Time, ZoneNote } from '../components/time.tsx';
 import { settingsWords, sharedWords } from '../words/families.ts';
 import { switchLanguage, useWords } from '../words/family.ts';
 import { languages, useLanguage } from '../words/language.ts';
@@ -14,8 +15,9 @@ import { Devices, Identities } from './settings-access.tsx';
 /** One card per thing, each saved by itself. */
 export function SettingsPage(): ReactNode {
   const words = useWords(settingsWords);
+  const { created_at: since } = useMe();
   return (
-    <Page title={words.title}>
+    <Page title={words.title} note={<ZoneNote at={since} />}>
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-4">
           <Profile />
@@ -44,16 +46,14 @@ function Profile(): ReactNode {
     <Panel title={words.title}>
       <div className="flex flex-col gap-4">
         <ProfileForm />
-        <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-table">
-          <dt className="text-muted">{words.since}</dt>
-          <dd className="text-right">
+        <Facts>
+          <Fact name={words.since}>
             <Time at={me.created_at} />
-          </dd>
-          <dt className="text-muted">{words.id}</dt>
-          <dd className="flex min-w-0 justify-end">
+          </Fact>
+          <Fact name={words.id}>
             <CopyText text={me.id} label={words.id} />
-          </dd>
-        </dl>
+          </Fact>
+        </Facts>
       </div>
     </Panel>
   );

@@ -122,7 +122,7 @@ function Cause({ row: { ref, kind } }: { readonly row: MoveRow }): ReactNode {
   const path = kind === 'refund' ? `/usage/${ref}` : ref.startsWith('ord_') ? `/top-up/${ref}` : undefined;
   if (path === undefined) return null;
   return (
-    <PathLink path={path} className="max-w-44 truncate font-mono text-caption text-accent hover:underline">
+    <PathLink path={path} className="max-w-32 truncate font-mono md:max-w-44 text-caption text-accent hover:underline">
       {ref}
     </PathLink>
   );

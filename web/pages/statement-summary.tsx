@@ -50,8 +50,8 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
         <caption className="sr-only">{words.summary}</caption>
         <tbody>
           {lines.map(({ name, note, amount, signed = false, strong = false }) => (
-            <tr key={name} className={clsx(strong && 'border-t border-edge font-semibold')}>
-              <th scope="row" className={clsx('py-1.5 pr-2 text-left', !strong && 'font-normal')}>
+            <tr key={name} className={clsx(strong && 'border-t border-edge')}>
+              <th scope="row" className={clsx('py-1.5 pr-2 text-left', strong ? 'font-semibold' : 'font-normal')}>
                 {name} <span className="text-caption font-normal whitespace-nowrap text-muted figures">{note}</span>
               </th>
               <td className="py-1.5 text-right">
@@ -72,12 +72,15 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
   );
 }
 
-/** How the balance moved: what was left at the end of each day. */
+/** How the balance moved: what there was at first, and what was left at the end of each day. */
 export function BalanceChart({ view }: { readonly view: StatementView }): ReactNode {
   const words = useWords(statementWords);
+  const zone = useZone();
   const { opening, closing, from, to } = view;
-  const days = balancesByDay(view);
+  const days = [{ day: formatTime(opening.at, zone).slice(0, 16), balance: opening.balance }, ...balancesByDay(view)];
   const balances = days.map(({ balance }) => balance);
+  const moved = new Set(view.rows.flatMap(({ kind, day }) => (kind === 'charges' ? [] : [day])));
+  const marks = days.flatMap(({ day }, index) => (moved.has(day) ? [index] : []));
   return (
     <Panel title={words.balance}>
       <Chart
@@ -94,7 +97,9 @@ export function BalanceChart({ view }: { readonly view: StatementView }): ReactN
           },
         ]}
         axis={axisYuan}
+        marks={marks}
       />
+      {marks.length > 0 && <p className="mt-1 text-caption text-muted">{words.balanceMarks}</p>}
     </Panel>
   );
 }

@@ -126,7 +126,7 @@ function ChannelTable({
       id: 'state',
       header: columns.state,
       cell: (channel) => (
-        <span className="flex items-center gap-2">
+        <span className="flex flex-col items-start py-1">
           <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
         </span>
       ),

@@ -15,7 +15,7 @@ export default {
   never: 'never',
   unused: 'not used yet',
   noLimit: 'no limit',
-  ofLimit: (spent: string, limit: string) => `${spent} of ${limit}`,
+  ofLimit: (limit: string) => `of ${limit}`,
   menu: (name: string) => `Actions for ${name}`,
   open: 'Details',
   disable: 'Disable',

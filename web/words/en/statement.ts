@@ -26,6 +26,7 @@ export default {
   balanceSummary: (first: string, last: string, opening: string, closing: string) =>
     `Balance from ${first} to ${last}: from ${opening} to ${closing}.`,
   balanceSeries: 'Balance',
+  balanceMarks: 'Dots: days with a top-up, a refund or an adjustment.',
   moves: 'Day by day',
   order: 'Oldest first; the balance reads downwards.',
   columns: { date: 'Date', what: 'What', requests: 'Requests', amount: 'Amount', balance: 'Balance' },

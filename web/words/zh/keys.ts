@@ -17,7 +17,7 @@ export default {
   never: '不过期',
   unused: '尚未使用',
   noLimit: '无上限',
-  ofLimit: (spent, limit) => `${spent}，上限 ${limit}`,
+  ofLimit: (limit) => `上限 ${limit}`,
   menu: (name) => `${name} 的操作`,
   open: '详情',
   disable: '停用',

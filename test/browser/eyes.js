@@ -1,0 +1,101 @@
+// Runs in the page (eyes.ts): what somebody who looks at it would find wrong, in words.
+(() => {
+  const main = document.querySelector('main') ?? document.body;
+  const brief = (element) => (element.textContent ?? '').trim().slice(0, 60);
+  const seen = (element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 1 && height > 1 && getComputedStyle(element).visibility !== 'hidden';
+  };
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+    if (node.data.trim() !== '' && seen(node.parentElement)) texts.push(node);
+  const boxOf = (text, from = 0, to = text.length) => {
+    const range = document.createRange();
+    range.setStart(text, from);
+    range.setEnd(text, to);
+    return range.getBoundingClientRect();
+  };
+
+  /** Text that ends where its box does, with neither dots nor a way to scroll. */
+  function cutOff() {
+    return texts.flatMap((text) => {
+      const { left, right } = boxOf(text);
+      for (let box = text.parentElement; box !== null && box !== document.body; box = box.parentElement) {
+        const { overflowX, textOverflow, position } = getComputedStyle(box);
+        if (position === 'fixed' || overflowX === 'auto' || overflowX === 'scroll' || textOverflow === 'ellipsis') return [];
+        const inside = box.getBoundingClientRect();
+        if (overflowX !== 'visible' && inside.width > 1 && (right > inside.right + 1.5 || left < inside.left - 1.5))
+          return [`cut off: ${text.data.trim().slice(0, 60)}`];
+      }
+      return [];
+    });
+  }
+
+  /** Names that run over what stands beside them. */
+  function covered() {
+    return [...main.querySelectorAll('tr')].flatMap((row) => {
+      const cells = [...row.children].filter(seen);
+      return cells.flatMap((cell, index) => {
+        const next = cells[index + 1]?.getBoundingClientRect();
+        const right = Math.max(0, ...texts.filter((text) => cell.contains(text)).map((text) => boxOf(text).right));
+        const visible = cell.querySelector('.truncate') === null && getComputedStyle(cell).overflowX === 'visible';
+        return next !== undefined && visible && right > next.left + 8 ? [`runs over its neighbour: ${brief(cell)}`] : [];
+      });
+    });
+  }
+
+  const isAmount = /^[−+≈ ]*¥/;
+  const aligned = (cell) => getComputedStyle(cell).textAlign.replace('end', 'right').replace('start', 'left');
+
+  /** Of each column: where the points of its amounts stand, and how header and amounts are aligned. */
+  function columnsOf(table) {
+    const columns = new Map();
+    for (const row of table.rows) {
+      let index = 0;
+      for (const cell of row.cells) {
+        const column = columns.get(index) ?? { points: [], aligned: new Set(), header: '' };
+        columns.set(index, column);
+        index += cell.colSpan;
+        if (cell.colSpan > 1 || !seen(cell)) continue;
+        if (row.parentElement.tagName === 'THEAD') {
+          column.header = brief(cell);
+          if (column.header !== '') column.aligned.add(aligned(cell));
+        } else if (isAmount.test(brief(cell))) {
+          column.aligned.add(aligned(cell));
+          // The first amount of a cell: on a phone another one stands below it. Of different units none stand below each other.
+          const amount = brief(cell).includes('/') ? undefined : texts.find((text) => cell.contains(text) && /\d\.\d/.test(text.data));
+          const at = amount?.data.search(/\.\d/) ?? -1;
+          if (at >= 0) column.points.push(boxOf(amount, at, at + 1).left);
+        }
+      }
+    }
+    return [...columns.values()].filter(({ points }) => points.length > 0);
+  }
+
+  function outOfLine() {
+    return [...main.querySelectorAll('table')]
+      .flatMap(columnsOf)
+      .flatMap(({ points, aligned: ways, header }) => [
+        ...(Math.max(...points) - Math.min(...points) > 1.5
+          ? [`points out of line below ${header}: ${points.map(Math.round).join(' ')}`]
+          : []),
+        ...(ways.size > 1 ? [`a header that is not above its amounts: ${header}`] : []),
+      ]);
+  }
+
+  function unsaid() {
+    const said = main.innerText;
+    const exponents = said.match(/(?<![\w.-])\d(?:\.\d+)?e[+-]?\d+(?![\w.-])/gi) ?? [];
+    const primary = [...main.querySelectorAll('button, a')].filter((button) => seen(button) && button.classList.contains('bg-accent'));
+    const badges = [...main.querySelectorAll('.rounded-badge')].filter((badge) => seen(badge) && badge.querySelector('svg') !== null);
+    return [
+      ...exponents.map((number) => `an exponent: ${number}`),
+      ...(/\d{4}-\d{2}-\d{2} \d{2}:\d{2}/.test(said) && !said.includes('UTC') ? ['a time without its zone'] : []),
+      ...(primary.length > 1 ? [`primary buttons: ${primary.map(brief).join(' | ')}`] : []),
+      ...badges.filter((badge) => brief(badge) === '' && !badge.matches('button, [aria-hidden]')).map(() => 'a status without a word'),
+    ];
+  }
+
+  return [...new Set([...cutOff(), ...covered(), ...outOfLine(), ...unsaid()])];
+})();
