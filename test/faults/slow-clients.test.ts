@@ -1,0 +1,75 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../../src/migrations.ts';
+import { sqliteUrl } from '../databases.ts';
+import { hello, oneModel, startRunning } from '../support/running.ts';
+import { chunk, sse, startVendor, streamOf } from '../support/scripted-vendor.ts';
+
+/** `CLIENTS=9000 npm test -- test/faults/slow-clients.test.ts`: the long run; each takes two of the process's open files. */
+const crowd = Number(process.env['CLIENTS'] ?? 150);
+/** What one of them may take of the gateway's memory, together with its own end of the connection, which is in this process as well. */
+const bytesEach = 100_000;
+
+async function connected(url: string): Promise<Socket> {
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return socket;
+}
+
+test(`${crowd} clients that dribble their requests or read nothing of their answers: everybody else is answered in time, and memory is bounded`, {
+  timeout: 60_000 + crowd * 10,
+}, async () => {
+  const vendor = await startVendor();
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(migrations),
+    configuration: oneModel(vendor.url),
+    yuan: '100000000',
+    limits: { stalledMs: 1_500 },
+  });
+  let stopped = 0;
+  const piece = chunk({ content: 'word '.repeat(2_000) });
+  vendor.answer(({ text }, response) => {
+    if (!text.includes('endless')) return sse(response).end(streamOf(['Hello']));
+    const stream = sse(response);
+    const more = (): void => {
+      while (!response.destroyed && stream.write(piece));
+    };
+    stream.on('drain', more).on('close', () => stopped++);
+    more();
+    return stream;
+  });
+  const body = JSON.stringify({ ...hello, messages: [{ role: 'user', content: 'endless' }], stream: true, max_tokens: 1_000 });
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const before = process.memoryUsage().rss;
+  const sockets: Socket[] = [];
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  const readers = Math.min(100, Math.floor(crowd / 5));
+  for (let i = 0; i < crowd; i++) {
+    const socket = await connected(running.url);
+    sockets.push(socket);
+    if (i < readers) socket.pause().write(head + body);
+    else socket.write(head.slice(0, 10));
+  }
+  const dribbling = setInterval(() => {
+    for (const [i, socket] of sockets.entries()) if (i >= readers && !socket.destroyed) socket.write('a');
+  }, 500);
+  onTestFinished(() => clearInterval(dribbling));
+  const waits: number[] = [];
+  for (let i = 0; i < 50; i++) {
+    const begun = performance.now();
+    const answer = await running.post('/v1/chat/completions', { ...hello, stream: true });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    waits.push(performance.now() - begun);
+    await wait(10);
+  }
+  expect(waits.toSorted((a, b) => a - b)[25] ?? Infinity).toBeLessThan(500);
+  expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000 + crowd * bytesEach);
+  // Who reads nothing is let go, and its vendor with it; it pays for what was sent.
+  await expect.poll(() => stopped, { timeout: 20_000 }).toBe(readers);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(async () => (await running.usage()).length, { timeout: 20_000 }).toBeGreaterThanOrEqual(50);
+  await running.expectBooks();
+});
