@@ -15,6 +15,14 @@ export interface Log {
 const gatherBytes = 8_192;
 const flushEveryMs = 500;
 
+/** Where it went wrong. The words of a SyntaxError quote what could not be read, which may be anybody's: of it only the way is told. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { name, message, stack = `${name}: ${message}` } = error;
+  if (!(error instanceof SyntaxError)) return stack;
+  return `${name} (what it quotes is left out)${stack.split(message).at(-1)}`;
+}
+
 /** `level` as in pino: `info` writes a line a request, `warn` only what went wrong, `silent` nothing. */
 export function openLog(level: string, clock: Clock): Log {
   const destination = pino.destination({ fd: 1, minLength: gatherBytes, sync: true });
@@ -26,8 +34,7 @@ export function openLog(level: string, clock: Clock): Log {
     text(event, members) {
       if (told) destination.write(`{"level":30,"time":${clock.now()},${members},"msg":"${event}"}\n`);
     },
-    error: (event, error, fields = {}) =>
-      logger.error({ ...fields, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, event),
+    error: (event, error, fields = {}) => logger.error({ ...fields, error: errorText(error) }, event),
     flush() {
       clearInterval(timer);
       destination.flushSync();
