@@ -137,7 +137,7 @@ describe('what runs the gateway', () => {
   });
 
   test('every variable that it is given is one that it reads', () => {
-    const known = ['docs/reference/config.md', 'docs/guides/deploy.md', 'README.md'].map(read).join('');
+    const known = ['docs/reference/environment.md', 'docs/guides/deploy.md'].map(read).join('');
     const given = [
       'deploy/docker/Dockerfile',
       'deploy/docker/compose.yaml',

@@ -43,6 +43,7 @@ test('everything that runs is in the bundle, but for the engine of Nodes that ha
 test('the package is what runs and its papers, and small', () => {
   const paths = packed.files.map(({ path }) => path);
   expect(packed.unpackedSize).toBeLessThan(unpackedBytesMax);
+  expect(paths.filter((path) => path.endsWith('.map'))).toEqual([]);
   expect(paths.filter((path) => !/^(bin|dist)\//.test(path)).sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   expect(paths).toEqual(expect.arrayContaining(['bin/tollgate.js', 'dist/tollgate.js', 'dist/console/index.html', 'dist/LICENSES.txt']));
 });
