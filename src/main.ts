@@ -60,6 +60,7 @@ import type { Blobs } from './storage/blobs.ts';
 import { Notices } from './notices/notices.ts';
 import type { NoticeSettings } from './notices/settings.ts';
 import { watchChanges } from './storage/changes.ts';
+import type { SharedLimiter } from './limits/contract.ts';
 import type { Database } from './storage/database.ts';
 import { migrate } from './storage/migrate.ts';
 import { open } from './storage/open.ts';
@@ -102,6 +103,18 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly till?: Partial<TillSettings>;
   /** Who is told what; undefined: nobody anything. */
   readonly notices?: NoticeSettings | undefined;
+  readonly crew?: Crew | undefined;
+}
+
+/** One of several processes that serve on one address; whoever started them holds the database for all. */
+export interface Crew {
+  /** The first of them records the configuration. */
+  readonly first: boolean;
+  /** Nobody else is at work on the database: what a crashed gateway held is free again. */
+  readonly alone: boolean;
+  readonly limiter: SharedLimiter;
+  /** From the metrics of this process to those of all. */
+  pageOf(own: () => Promise<string>): () => Promise<string>;
 }
 
 export interface Gateway {
@@ -126,9 +139,10 @@ const drainMs = 25_000;
 /** Wires the rooms in the order of the floors, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const log = openLog(options.logLevel, systemClock);
-  const { database, sole } = await openDatabase(options);
+  const { crew } = options;
+  const { database, sole, alone } = await openDatabase(options);
   const sealer = openSealer(options.masterKey);
-  const recorded = options.configuration && (await record(database, options.configuration, sealer, systemClock));
+  const recorded = crew?.first !== false && options.configuration && (await record(database, options.configuration, sealer, systemClock));
   let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
@@ -143,7 +157,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       lanes.keepOnly(snapshot);
     },
   });
-  const limits = await limitsOn(options, log);
+  const limits = await limitsOn({ ...options, limiter: crew?.limiter }, log);
   const counters = countersOn(options);
   const parts: Parts = {
     clock: systemClock,
@@ -163,36 +177,51 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...observed(log, counters, options.traces),
   };
   const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
-  if (sole !== undefined) await Promise.all([submissions.release(), tasks.release()]);
+  if (alone) await Promise.all([submissions.release(), tasks.release()]);
   const upkeep = await upkeepOn(database, [memory, submissions, signatures, files, tasks], noticesOn(database, log, options));
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
   const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
   const server = openServer(serverLimits, unreadable);
-  const address = clientAddress(options.trustedProxies);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
   const told = doorLog(log, counters.metrics, options.traces);
-  const door = await openDoor(server, parts, endpoints, told, serverLimits.jsonBodyBytesMax, address);
+  const door = await openDoor(server, parts, endpoints, told, serverLimits.jsonBodyBytesMax, clientAddress(options.trustedProxies));
   desk.openOn(server);
   const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
-  const usdRatePpm = options.configuration?.usdRatePpm;
+  const { usdRatePpm } = options.configuration ?? {};
   const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm, payments: payments.payments });
   const consoleDoor = await consoleOn(server, { database, log, pages: pagesOf }, options);
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const ready = () => door.open && till.admitting;
   measure(counters, { ...parts, version: about.version, till, reporter, tasks, ready, nodes: limits.families });
-  openPages(server, { ready, metrics: () => counters.metrics.page(), metricsToken: options.metricsToken, otherwise: pages.page });
+  openPages(server, { ready, metrics: pageFor(counters.metrics, crew), metricsToken: options.metricsToken, otherwise: pages.page });
   const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({ close: stop }));
   const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
-  const close = async (): Promise<void> => {
-    await emptied(server, [door, desk, consoleDoor], () => door.breakOff());
-    for (const room of rooms) await room.close();
-    sole?.release();
-    log.flush();
-  };
+  const close = closer(() => emptied(server, [door, desk, consoleDoor], () => door.breakOff()), rooms, sole, log);
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   for (const room of [tasks, reporter, payments]) await room.start();
-  return { url: urlOf(server.server.address()), parts, database, console: consoleDoor, keptPrices: recorded?.keptPrices ?? [], close };
+  return {
+    url: urlOf(server.server.address()),
+    parts,
+    database,
+    console: consoleDoor,
+    keptPrices: recorded ? recorded.keptPrices : [],
+    close,
+  };
+}
+
+/** Nobody is inside any more, then the rooms close in their order. */
+const closer = (empty: () => Promise<void>, rooms: readonly Closing[], sole: Sole | undefined, log: Log) => async (): Promise<void> => {
+  await empty();
+  for (const room of rooms) await room.close();
+  sole?.release();
+  log.flush();
+};
+
+/** One page for all that serve on the address, whichever of them is asked. */
+function pageFor(metrics: Metrics, crew: Crew | undefined): () => ReturnType<Metrics['page']> {
+  const all = crew?.pageOf(async () => (await metrics.page()).text);
+  return all === undefined ? () => metrics.page() : async () => ({ type: metrics.type, text: await all() });
 }
 
 /** None where nobody is to be told anything. */
@@ -307,15 +336,22 @@ const tillOn = (db: Database, log: Log, settings: Partial<TillSettings> = {}): R
     log: ({ event, error, ...fields }) => log.error(`till: ${event}`, error, fields),
   });
 
-async function openDatabase({ databaseUrl, sqliteThread }: GatewayOptions): Promise<{ database: Database; sole: Sole | undefined }> {
+interface OpenDatabase {
+  readonly database: Database;
+  readonly sole: Sole | undefined;
+  readonly alone: boolean;
+}
+
+async function openDatabase({ databaseUrl, sqliteThread, crew }: GatewayOptions): Promise<OpenDatabase> {
   // Before anything is read or migrated: another server may be at work on the file.
-  const sole = holdSole(databaseUrl);
+  const sole = crew === undefined ? holdSole(databaseUrl) : undefined;
   const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
   const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
   await migrate(database, migrations);
+  const alone = crew === undefined ? sole !== undefined : crew.alone;
   // Alone on a SQLite file: whatever a crashed server held is back before the first request.
-  if (sole !== undefined) await releaseAllProcesses(database);
-  return { database, sole };
+  if (alone) await releaseAllProcesses(database);
+  return { database, sole, alone };
 }
 
 /** What was opened on the way is closed again when the last step fails. */

@@ -9,6 +9,8 @@ import type { Log } from './telemetry/log.ts';
 export interface LimitOptions {
   /** Where all nodes meet; undefined: this process is alone, and its limits are a matter of its memory. */
   readonly redisUrl?: string | undefined;
+  /** Whom a process asks that is one of several on this machine; a shared state goes before it. */
+  readonly limiter?: SharedLimiter | undefined;
 }
 
 export interface OpenLimits {
@@ -17,9 +19,9 @@ export interface OpenLimits {
   close(): Promise<void>;
 }
 
-export async function limitsOn({ redisUrl }: LimitOptions, log: Log): Promise<OpenLimits> {
+export async function limitsOn({ redisUrl, limiter: crew }: LimitOptions, log: Log): Promise<OpenLimits> {
   const own = new MemoryLimiter(systemClock);
-  if (redisUrl === undefined) return { limiter: own, families: () => [], close: async () => {} };
+  if (redisUrl === undefined) return { limiter: crew ?? own, families: () => [], close: async () => {} };
   const changed = (there: boolean, why: string | undefined): void => {
     if (there) log.line('shared state is back', {});
     else log.error('shared state is away', why ?? 'the connection was closed', { consequence: 'each node limits by itself' });

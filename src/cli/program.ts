@@ -30,6 +30,15 @@ function port(text: string): number {
 }
 
 const portOption = new Option('--port <number>', 'port to listen on').env('PORT').argParser(port);
+const workersMax = 256;
+
+function workers(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > workersMax) throw new Failure(`workers are from 1 to ${workersMax}, not '${text}'`);
+  return value;
+}
+
+const workersOption = new Option('--workers <count>', 'processes that serve on the address').env('TOLLGATE_WORKERS').argParser(workers);
 const hostOption = new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1');
 
 command(program, 'serve', 'run the gateway')
@@ -38,12 +47,14 @@ command(program, 'serve', 'run the gateway')
   )
   .addOption(portOption)
   .addOption(hostOption)
+  .addOption(workersOption)
   .action(async (options) => (await import('./serve.ts')).serve(options, process.env));
 
 command(program, 'start', 'serve what is configured, or the demo when nothing is')
   .addOption(new Option('--config <file>', 'configuration file').env('TOLLGATE_CONFIG'))
   .addOption(portOption)
   .addOption(hostOption)
+  .addOption(workersOption)
   .action(async (options) => (await import('./serve.ts')).start(options, process.env));
 
 command(program, 'demo', 'gateway, simulator, a user with 100 yuan and a working key; fully offline')

@@ -17,6 +17,7 @@ import { loadMasterKey } from '../storage/master-key.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { type Env, makeInstallation } from './installation.ts';
 import { Failure } from './output.ts';
+import { crewOf, type Ready } from './workers/crew.ts';
 import { tracesOf } from './tracing.ts';
 
 export interface ServeOptions {
@@ -25,6 +26,8 @@ export interface ServeOptions {
   readonly host: string;
   readonly data?: string;
   readonly json?: true;
+  /** Processes that serve. */
+  readonly workers?: number;
 }
 
 export const defaultPort = 8_080;
@@ -36,8 +39,14 @@ export const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
 const consoleFolders = ['./console/', '../../dist/console/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 export async function serve(options: ServeOptions, env: Env): Promise<void> {
+  const crew = crewOf(env);
+  const { workers = 1 } = options;
+  if (workers > 1 && crew === undefined) {
+    const { supervise } = await import('./workers/supervisor.ts');
+    return tell(options, await supervise(workers, options.data, env));
+  }
   const configuration = await configurationOf(options.config, env);
-  for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
+  if (crew?.first !== false) for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
   if (configuration.channels.length === 0) {
     console.error(
       'tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.',
@@ -45,15 +54,17 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   }
   // Without a file and without keys, what was recorded before goes on being sold.
   const named = options.config !== undefined || configuration.channels.length > 0;
-  const gateway = await openGateway(await gatewayOptions(options, named ? configuration : undefined, env));
+  const gateway = await openGateway({ ...(await gatewayOptions(options, named ? configuration : undefined, env)), crew });
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices) console.error(`tollgate: ${id} keeps its imported price, which the configuration does not name`);
-  const link = await signInLink(gateway, env);
-  if (options.json === true) console.log(JSON.stringify({ url: gateway.url, link: link ?? null }));
-  else
-    console.log(
-      [`tollgate listens on ${gateway.url}`, ...(link === undefined ? [] : [`console, for the operator, once: ${link}`])].join('\n'),
-    );
+  const link = crew?.first === false ? undefined : await signInLink(gateway, env);
+  if (crew === undefined) tell(options, { url: gateway.url, link });
+  else crew.ready({ url: gateway.url, link });
+}
+
+function tell({ json }: ServeOptions, { url, link }: Ready): void {
+  if (json === true) console.log(JSON.stringify({ url, link: link ?? null }));
+  else console.log([`tollgate listens on ${url}`, ...(link === undefined ? [] : [`console, for the operator, once: ${link}`])].join('\n'));
 }
 
 /** The operator's way in where there is no other: an address at the console of this gateway that works once. */

@@ -50,9 +50,14 @@ export class Metrics {
     more(within(this.#tasks, model), outcome);
   }
 
+  /** Of the page, as HTTP calls it. */
+  get type(): string {
+    return this.#process.contentType;
+  }
+
   async page(): Promise<{ readonly type: string; readonly text: string }> {
     const families = this.#sources.flatMap((source) => source());
-    return { type: this.#process.contentType, text: expositionText(families) + (await this.#process.metrics()) };
+    return { type: this.type, text: expositionText(families) + (await this.#process.metrics()) };
   }
 }
 

@@ -1,0 +1,122 @@
+import cluster, { type Worker } from 'node:cluster';
+import { systemClock } from '../../base/clock.ts';
+import { LimitKeeper } from '../../limits/crew-limiter.ts';
+import { MemoryLimiter } from '../../limits/limiter.ts';
+import { holdSole } from '../../storage/sole.ts';
+import { mergePages } from '../../telemetry/merged-pages.ts';
+import { type Env, makeInstallation } from '../installation.ts';
+import { Failure } from '../output.ts';
+import { type Heard, placeVariable, type Ready, type Told } from './crew.ts';
+
+/** A worker that ends by itself is replaced after this; one that ends at once again and again must not cost a processor. */
+const replaceMs = 1_000;
+/** A worker that does not tell its metrics by then is left out of the page. */
+const pageMs = 1_000;
+
+/**
+ * Several processes that serve on one address. The first one starts alone, so that it finds what a crashed gateway left; the others follow. One that ends is replaced.
+ * The supervisor serves nobody: it hands out connections, keeps the limits that all share, and puts their metrics together. Resolves when the first serves.
+ */
+export async function supervise(count: number, data: string | undefined, env: Env): Promise<Ready> {
+  const sole = holdSole(makeInstallation(data, env).databaseUrl);
+  const crew = new Supervisor();
+  process.on('SIGTERM', crew.stop).on('SIGINT', crew.stop);
+  crew.onEmpty(() => {
+    sole?.release();
+    process.exit(crew.stopping ? 0 : 1);
+  });
+  const ready = await crew.start(sole === undefined ? 'first' : 'alone');
+  if (ready === undefined) throw new Failure('the first worker ended before it served');
+  crew.keep(count);
+  return ready;
+}
+
+class Supervisor {
+  stopping = false;
+  readonly #limiter = new MemoryLimiter(systemClock);
+  readonly #workers = new Set<Worker>();
+  readonly #pages = new Map<number, Gathering>();
+  #asked = 0;
+  #kept = 0;
+  #empty: () => void = () => {};
+
+  onEmpty(empty: () => void): void {
+    this.#empty = empty;
+  }
+
+  /** So many are kept running from here on. */
+  keep(count: number): void {
+    this.#kept = count;
+    while (this.#workers.size < count) void this.start('further');
+  }
+
+  /** Resolves when it serves; with undefined when it has ended before. */
+  start(place: 'alone' | 'first' | 'further'): Promise<Ready | undefined> {
+    const worker = cluster.fork({ [placeVariable]: place });
+    this.#workers.add(worker);
+    const send = (heard: Heard): void => void (worker.isConnected() && worker.send(heard));
+    const keeper = new LimitKeeper(this.#limiter, send);
+    return new Promise((resolve) => {
+      worker.on('message', (told: Told) => {
+        if ('limit' in told) keeper.asked(told);
+        else if ('ready' in told) resolve(told.ready);
+        else if ('wanted' in told) this.#gather((all) => send({ all, wanted: told.wanted }));
+        else this.#pages.get(told.of)?.add(worker, told.page);
+      });
+      worker.once('exit', () => {
+        keeper.gone();
+        resolve(undefined);
+        this.#ended(worker);
+      });
+    });
+  }
+
+  #ended(worker: Worker): void {
+    this.#workers.delete(worker);
+    if (this.#workers.size === 0 && (this.stopping || this.#kept === 0)) return this.#empty();
+    if (!this.stopping) setTimeout(() => !this.stopping && this.keep(this.#kept), replaceMs);
+  }
+
+  /** Every worker drains. */
+  readonly stop = (): void => {
+    this.stopping = true;
+    for (const worker of this.#workers) worker.process.kill('SIGTERM');
+  };
+
+  #gather(done: (page: string) => void): void {
+    const id = ++this.#asked;
+    const asked = [...this.#workers].filter((worker) => worker.isConnected());
+    const gathering = new Gathering(asked, (pages) => {
+      this.#pages.delete(id);
+      done(mergePages(pages));
+    });
+    this.#pages.set(id, gathering);
+    for (const worker of asked) worker.send({ tell: id } satisfies Heard);
+  }
+}
+
+/** Pages of several workers, until all have told theirs or the time is over. */
+class Gathering {
+  readonly #missing: Set<Worker>;
+  readonly #pages = new Map<string, string>();
+  readonly #late: NodeJS.Timeout;
+  readonly #done: (pages: ReadonlyMap<string, string>) => void;
+
+  constructor(asked: readonly Worker[], done: (pages: ReadonlyMap<string, string>) => void) {
+    this.#missing = new Set(asked);
+    this.#done = done;
+    this.#late = setTimeout(() => this.#finish(), pageMs);
+  }
+
+  add(worker: Worker, page: string): void {
+    if (!this.#missing.delete(worker)) return;
+    this.#pages.set(String(worker.id), page);
+    if (this.#missing.size === 0) this.#finish();
+  }
+
+  #finish(): void {
+    clearTimeout(this.#late);
+    this.#missing.clear();
+    this.#done(this.#pages);
+  }
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import type { Allowance, Overrun, Pass } from './contract.ts';
+import { CrewLimiter, LimitKeeper } from './crew-limiter.ts';
+import { MemoryLimiter } from './limiter.ts';
+
+const allowance = (some: Partial<Allowance>): Allowance => ({ rpm: undefined, tpm: undefined, concurrency: undefined, ...some });
+
+/** Two processes whose limits one keeper has, with messages as they cross between processes. */
+function crew() {
+  const limiter = new MemoryLimiter(systemClock);
+  const workers = [0, 1].map(() => {
+    const worker: CrewLimiter = new CrewLimiter((question) => keeper.asked(structuredClone(question)));
+    const keeper: LimitKeeper = new LimitKeeper(limiter, (answer) => queueMicrotask(() => worker.heard(structuredClone(answer))));
+    return { worker, keeper };
+  });
+  const [first, second] = workers;
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  return { first, second };
+}
+
+const isPass = (entered: Pass | Overrun): entered is Pass => 'finish' in entered;
+
+test('requests of two processes share one allowance', async () => {
+  const { first, second } = crew();
+  const both = [first, second, first, second, first].map(({ worker }) => worker.enter('u', allowance({ rpm: 3 }), 10));
+  const entered = await Promise.all(both);
+  expect(entered.map(isPass)).toEqual([true, true, true, false, false]);
+  expect(entered[2]).toMatchObject({ requests: { limit: 3, remaining: 0 } });
+  expect(entered[3]).toMatchObject({ over: 'requests', limit: 3 });
+});
+
+test('a place is free again when its request has ended, or its process', async () => {
+  const { first, second } = crew();
+  const one = allowance({ concurrency: 1 });
+  const running = await first.worker.enter('u', one, 10);
+  expect(await second.worker.enter('u', one, 10)).toMatchObject({ over: 'concurrency' });
+  if (isPass(running)) running.finish(10);
+  const next = await second.worker.enter('u', one, 10);
+  expect(isPass(next)).toBe(true);
+  second.keeper.gone();
+  expect(isPass(await first.worker.enter('u', one, 10))).toBe(true);
+});
+
+test('who has no limits is asked of nobody', () => {
+  const limiter = new CrewLimiter(() => {
+    throw new Error('nobody is asked');
+  });
+  expect(limiter.enter('u', allowance({}), 10)).toMatchObject({ requests: undefined, tokens: undefined });
+});

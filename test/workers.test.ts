@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { check } from '../src/ledger/check.ts';
+import { ledgerProcedures } from '../src/ledger/procedures.ts';
+import { open } from '../src/storage/open.ts';
+import { newCustomer } from './support/customer.ts';
+import { startProcess } from './support/process.ts';
+import { startVendor } from './support/scripted-vendor.ts';
+
+const workersIn = (page: string): string[] =>
+  [...page.matchAll(/^tollgate_ready\{worker="(\d+)"\} 1$/gm)].map(([, worker]) => worker ?? '');
+
+test('two workers serve on one address, keep one set of limits and one page of metrics, and one that dies is replaced', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-workers-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const vendor = await startVendor();
+  const configuration = `
+groups:
+  - { name: default, price_multiplier: 1.0, limits: { rpm: 6 } }
+  - { name: free, price_multiplier: 1.0 }
+models:
+  - { id: m1, owned_by: openai, kind: chat, context: 128000, max_output: 4096, price: { input: 2, output: 8 } }
+channels:
+  - { name: a, vendor: openai, base_url: "${vendor.url}/v1", api_key: k, groups: [default, free], models: [m1] }
+`;
+  const node = await startProcess({ folder, configuration, env: { TOLLGATE_WORKERS: '2', TOLLGATE_METRICS_TOKEN: 'token' } });
+  onTestFinished(() => node.kill());
+  const database = await open(`sqlite:${join(folder, 'tollgate.db')}`, { procedures: ledgerProcedures });
+  onTestFinished(() => database.close());
+  const limited = await newCustomer(database, 1_000_000_000n);
+  const free = await newCustomer(database, 1_000_000_000n, { group: 'free' });
+  const metrics = () => fetch(`${node.url}/metrics`, { headers: { authorization: 'Bearer token' } }).then((answer) => answer.text());
+  await expect.poll(async () => workersIn(await metrics()).length, { timeout: 15_000 }).toBe(2);
+
+  const ask = async (secret: string): Promise<number> => {
+    const answer = await fetch(`${node.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 16 }, () => ask(limited.key.secret)));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(6);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  expect(await metrics()).toMatch(/^tollgate_requests_total\{model="m1",channel="a",outcome="ok"\} 6$/m);
+
+  const before = workersIn(await metrics());
+  const [worker] = readFileSync(`/proc/${node.child.pid}/task/${node.child.pid}/children`, 'utf8').trim().split(' ').map(Number);
+  process.kill(worker ?? 0, 'SIGKILL');
+  await expect.poll(async () => workersIn(await metrics()).some((worker) => !before.includes(worker)), { timeout: 15_000 }).toBe(true);
+  expect(await Promise.all(Array.from({ length: 8 }, () => ask(free.key.secret)))).toEqual(Array.from({ length: 8 }, () => 200));
+  expect(await node.stop()).toBe(0);
+  expect(await check(database)).toMatchObject({ ok: true, holds: 0, problems: [] });
+}, 60_000);
