@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import about from '../package.json' with { type: 'json' };
-import { openKeyring } from './accounts/keyring.ts';
+import { type LiveKeyring, openKeyring } from './accounts/keyring.ts';
 import { keysTopic } from './accounts/keys.ts';
 import { type DoorLog, openDoor } from './api/door.ts';
 import { endpointsOf } from './api/endpoints.ts';
@@ -139,25 +139,18 @@ const drainMs = 25_000;
 /** Wires the rooms in the order of the floors, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const log = openLog(options.logLevel, systemClock);
-  const { crew } = options;
   const { database, sole, alone } = await openDatabase(options);
   const sealer = openSealer(options.masterKey);
-  const recorded = crew?.first !== false && options.configuration && (await record(database, options.configuration, sealer, systemClock));
-  let snapshot: Snapshot = buildSnapshot(await load(database, sealer), serves);
+  const recorded =
+    options.crew?.first !== false && options.configuration && (await record(database, options.configuration, sealer, systemClock));
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
   const blobs = openBlobs(options.media, systemClock);
   const files = filesOn(database, blobs, sealer, options);
   const { memory, submissions, signatures } = memoriesOn(database, sealer);
   const till = await tillOn(database, log, options.till);
-  const changes = watchChanges(database, {
-    [keysTopic]: () => keyring.refresh(),
-    [catalogTopic]: async () => {
-      snapshot = buildSnapshot(await load(database, sealer), serves);
-      lanes.keepOnly(snapshot);
-    },
-  });
-  const limits = await limitsOn({ ...options, limiter: crew?.limiter }, log);
+  const { catalog, changes } = await catalogOn(database, sealer, keyring, lanes);
+  const limits = await limitsOn({ ...options, limiter: options.crew?.limiter }, log);
   const counters = countersOn(options);
   const parts: Parts = {
     clock: systemClock,
@@ -173,17 +166,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     files,
     spools: new Spools(),
     signatures,
-    catalog: () => snapshot,
+    catalog,
     ...observed(log, counters, options.traces),
   };
   const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
   const upkeep = await upkeepOn(database, [memory, submissions, signatures, files, tasks], noticesOn(database, log, options));
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
-  const desk = new FileDesk(files, systemClock, (id, error) => log.error('bug', error, { id }));
+  const told = doorLog(log, counters.metrics, options.traces);
+  const desk = new FileDesk(files, systemClock, told.bug);
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
-  const told = doorLog(log, counters.metrics, options.traces);
   const door = await openDoor(server, parts, endpoints, told, serverLimits.jsonBodyBytesMax, clientAddress(options.trustedProxies));
   desk.openOn(server);
   const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
@@ -194,20 +187,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const ready = () => door.open && till.admitting;
   measure(counters, { ...parts, version: about.version, till, reporter, tasks, ready, nodes: limits.families });
-  openPages(server, { ready, metrics: pageFor(counters.metrics, crew), metricsToken: options.metricsToken, otherwise: pages.page });
+  openPages(server, { ready, metrics: pageFor(counters.metrics, options.crew), metricsToken: options.metricsToken, otherwise: pages.page });
   const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({ close: stop }));
   const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
   const close = closer(() => emptied(server, [door, desk, consoleDoor], () => door.breakOff()), rooms, sole, log);
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   for (const room of [tasks, reporter, payments]) await room.start();
-  return {
-    url: urlOf(server.server.address()),
-    parts,
-    database,
-    console: consoleDoor,
-    keptPrices: recorded ? recorded.keptPrices : [],
-    close,
-  };
+  const keptPrices = recorded ? recorded.keptPrices : [];
+  return { url: urlOf(server.server.address()), parts, database, console: consoleDoor, keptPrices, close };
 }
 
 /** Nobody is inside any more, then the rooms close in their order. */
@@ -230,6 +217,19 @@ function noticesOn(database: Database, log: Log, { notices: settings, publicUrl:
   const said = (id: string, way: string, why: string | undefined): void =>
     log.line('notice', { id, way, ...(why !== undefined && { why }) });
   return [new Notices({ database, clock: systemClock, settings, home, said, trouble: (error) => log.error('notices', error, {}) })];
+}
+
+/** What is sold, as it is in force, and what keeps it and the keys so. */
+async function catalogOn(database: Database, sealer: Sealer, keyring: LiveKeyring, lanes: Lanes) {
+  let snapshot = buildSnapshot(await load(database, sealer), serves);
+  const changes = watchChanges(database, {
+    [keysTopic]: () => keyring.refresh(),
+    [catalogTopic]: async () => {
+      snapshot = buildSnapshot(await load(database, sealer), serves);
+      lanes.keepOnly(snapshot);
+    },
+  });
+  return { catalog: (): Snapshot => snapshot, changes };
 }
 
 /** What happens by itself from time to time, each as what ends it. */

@@ -134,7 +134,7 @@ export class LaneConnection implements Wire {
     this.#busy = false;
     if (this.#socket.timeout) this.#socket.setTimeout(0);
     this.#tell(true);
-    if (this.#terms.closing || this.#socket.readableEnded) return void this.#socket.destroySoon();
+    if (this.#terms.closing || this.#socket.readableEnded) return this.#socket.destroySoon();
     const bytes = this.#unread;
     if (bytes === undefined) return;
     this.#pieces = 0;

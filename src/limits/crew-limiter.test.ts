@@ -23,7 +23,7 @@ const isPass = (entered: Pass | Overrun): entered is Pass => 'finish' in entered
 
 test('requests of two processes share one allowance', async () => {
   const { first, second } = crew();
-  const both = [first, second, first, second, first].map(({ worker }) => worker.enter('u', allowance({ rpm: 3 }), 10));
+  const both = [first, second, first, second, first].map(async ({ worker }) => worker.enter('u', allowance({ rpm: 3 }), 10));
   const entered = await Promise.all(both);
   expect(entered.map(isPass)).toEqual([true, true, true, false, false]);
   expect(entered[2]).toMatchObject({ requests: { limit: 3, remaining: 0 } });
