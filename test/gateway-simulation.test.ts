@@ -75,7 +75,19 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
     const goesOn = (): boolean => (asked > 0 ? told.length < asked : performance.now() - startedMs < boundMs);
     for (let seed = firstSeed; goesOn(); seed++) told.push(await history(seed));
     const sum = (name: Exclude<keyof History, 'digest'>): number => told.reduce((all, one) => all + one[name], 0);
-    const names = ['requests', 'calls', 'whole', 'refused', 'broken', 'left', 'crashes', 'pauses', 'jumps', 'unknown'] as const;
+    const names = [
+      'requests',
+      'calls',
+      'whole',
+      'refused',
+      'broken',
+      'left',
+      'crashes',
+      'pauses',
+      'jumps',
+      'unknown',
+      'unreturned',
+    ] as const;
     const took = ((performance.now() - startedMs) / 1_000).toFixed(1);
     say(`${told.length} histories in ${took} s: ${names.map((name) => `${name} ${sum(name)}`).join(', ')}`);
     expect(sum('whole')).toBeGreaterThan(sum('requests') / 4);

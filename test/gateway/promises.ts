@@ -27,6 +27,8 @@ export class Promises {
   /** What happened, line by line: the same for the same seed. */
   readonly trace: string[] = [];
   violation: Error | undefined;
+  /** Charges that were committed after their clients had been refused, by nodes that then died before they knew. */
+  unreturned = 0;
   readonly #database: Database;
   readonly #vendors: SimulatedVendors;
   readonly #time: VirtualTime;
@@ -111,7 +113,9 @@ export class Promises {
     this.#verifyWords(request);
     if (client.isWhole) this.#verifyParity(request, charge);
     else if (client.status >= 400 && charge !== undefined && charge['amount'] !== refunded) {
-      this.violate(`${id} was refused with ${client.status} and pays ${String(charge['amount'])}, less ${refunded}`);
+      // Whoever told its client that a charge could not be recorded gives it back once it knows that it was; it has to live for that.
+      if (process.isAlive) this.violate(`${id} was refused with ${client.status} and pays ${String(charge['amount'])}, less ${refunded}`);
+      else this.unreturned += 1;
     }
     const given = this.#vendors.asked.some((call) => call.request === id && call.given);
     if (charge !== undefined && !given) this.violate(`${id} was charged for nothing`);

@@ -32,6 +32,7 @@ export interface History {
   readonly pauses: number;
   readonly jumps: number;
   readonly unknown: number;
+  readonly unreturned: number;
   /** Of everything that clients were told and the database holds. */
   readonly digest: string;
 }
@@ -102,6 +103,7 @@ class World {
       broken: clients.filter(({ isWhole, status }) => !isWhole && status < 400).length,
       calls: this.#vendors.asked.length,
       unknown: this.#network.unknown,
+      unreturned: this.#promises.unreturned,
       ...this.#counts,
       digest,
     };
