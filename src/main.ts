@@ -180,8 +180,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const door = await openDoor(server, parts, endpoints, told, serverLimits.jsonBodyBytesMax, clientAddress(options.trustedProxies));
   desk.openOn(server);
   const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
-  const { usdRatePpm } = options.configuration ?? {};
-  const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm, payments: payments.payments });
+  const [usdRatePpm, email] = [options.configuration?.usdRatePpm, options.notices?.email !== undefined];
+  const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm, payments: payments.payments, email });
   const consoleDoor = await consoleOn(server, { database, log, pages: pagesOf }, options);
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);

@@ -8,15 +8,15 @@ import type { Payments } from './payments/payments.ts';
 
 const siteName = 'Tollgate';
 
-type Pages = UserPages & OperatorPages & { readonly payments: Payments };
+type Pages = UserPages & OperatorPages & { readonly payments: Payments; readonly email: boolean };
 
 /** What users and operators see and do, on one gateway. */
 export const pageRowsOn =
   (pages: Pages): PageRows =>
   ({ site, methods }) => {
-    const { database, sealer, parts, payments } = pages;
+    const { database, sealer, parts, payments, email } = pages;
     const orders = { ...parts, database, payments, cursors: new Cursors(sealer.key('cursors of the console')) };
-    const shell = { name: siteName, methods, wallets: payments.offers.map(({ wallet }) => wallet) };
+    const shell = { name: siteName, methods, wallets: payments.offers.map(({ wallet }) => wallet), email };
     const ordersSince = (userId: string, since: number) => changedOrders(database, userId, since);
     const users = [...userRowsOn(pages, { site, shell, ordersSince }), ...orderRows(orders)];
     return [...users, ...operatorRowsOn(pages, users), ...operatorOrderRows(orders)];

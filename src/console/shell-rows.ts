@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isEmail } from '../accounts/email.ts';
 import { changeUser, findUser, type User } from '../accounts/users.ts';
 import { isZone } from '../base/zone.ts';
 import type { Clock } from '../base/clock.ts';
@@ -27,6 +28,8 @@ export interface Shell {
   readonly name: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
+  /** Whether users are told by e-mail what they ask to be told. */
+  readonly email: boolean;
 }
 
 const settings = z.strictObject({
@@ -34,6 +37,7 @@ const settings = z.strictObject({
   zone: z.string().refine(isZone, 'not_a_zone').optional(),
   language: z.enum(['zh', 'en']).nullable().optional(),
   low_balance: money.nullable().optional(),
+  email: z.string().trim().refine(isEmail, 'invalid').nullable().optional(),
   shortcuts: z.boolean().optional(),
 });
 
@@ -53,7 +57,7 @@ export function shellRows({ database, clock, catalog, site, shell, announced }: 
           base_url: site.urlFor(headers),
           methods: shell.methods,
           wallets: shell.wallets,
-          features: { payments: shell.wallets.length > 0, playground: true },
+          features: { payments: shell.wallets.length > 0, playground: true, email: shell.email },
           me: user === undefined ? null : meOf(user),
           csrf: caller?.csrf ?? null,
           balance: balance ?? null,
@@ -66,12 +70,13 @@ export function shellRows({ database, clock, catalog, site, shell, announced }: 
       path: 'me',
       role: 'user',
       input: settings,
-      async handle({ user, headers, input: { low_balance: lowBalance, name: called, zone, language, shortcuts } }): Promise<Me> {
+      async handle({ user, headers, input: { low_balance: lowBalance, email, name: called, zone, language, shortcuts } }): Promise<Me> {
         const change = {
           ...(called !== undefined && { name: called }),
           ...(zone !== undefined && { zone }),
           ...(language !== undefined && { language }),
           ...(lowBalance !== undefined && { lowBalance }),
+          ...(email !== undefined && { email }),
           ...(shortcuts !== undefined && { shortcuts }),
         };
         const version = versionIn(headers);
@@ -90,12 +95,12 @@ export function shellRows({ database, clock, catalog, site, shell, announced }: 
   ];
 }
 
-export function meOf({ id, name: called, role, zone, language, lowBalance, shortcuts, version, createdAt }: User): Me {
+export function meOf({ id, name: called, role, zone, language, lowBalance, email, shortcuts, version, createdAt }: User): Me {
   return {
     id,
     name: called,
     role,
-    settings: { zone, language: language ?? null, low_balance: yuanOrNull(lowBalance), shortcuts },
+    settings: { zone, language: language ?? null, low_balance: yuanOrNull(lowBalance), email: email ?? null, shortcuts },
     version,
     created_at: instant(createdAt),
   };

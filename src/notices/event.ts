@@ -19,7 +19,7 @@ const reasons: Readonly<Record<string, { readonly zh: string; readonly en: strin
 };
 const otherReason = { zh: '供应商没有正常应答', en: 'the vendor does not answer as it should' };
 
-/** In the reader's language; in both, where it is not known. */
+/** Nothing that a user can write stands in it: the address may be somebody else's. In the reader's language; in both, where it is not known. */
 export function mailOf(event: NoticeEvent, language: Language | undefined, home: string | undefined): Mail {
   const both = language === undefined ? (['zh', 'en'] as const) : ([language] as const);
   const mails = both.map((one) => words[one](event, home));
@@ -31,7 +31,7 @@ const words: Readonly<Record<Language, (event: NoticeEvent, home: string | undef
     if (event.type === 'balance.low')
       return {
         subject: '余额不足提醒',
-        text: `${event.name}：您的余额为 ¥${event.balance}，低于您设置的 ¥${event.threshold}。充值之前不会再次提醒。${at(home, '/top-up')}`,
+        text: `您的余额为 ¥${event.balance}，低于您设置的 ¥${event.threshold}。充值之前不会再次提醒。${at(home, '/top-up')}`,
       };
     if (event.type === 'channel.recovered') return { subject: `渠道 ${event.channel} 已恢复`, text: `渠道 ${event.channel} 已恢复正常。` };
     const reason = reasons[event.why] ?? otherReason;
@@ -44,7 +44,7 @@ const words: Readonly<Record<Language, (event: NoticeEvent, home: string | undef
     if (event.type === 'balance.low')
       return {
         subject: 'Your balance is low',
-        text: `${event.name}: your balance is ¥${event.balance}, below the ¥${event.threshold} that you asked to be told of. You are not told again before it is topped up.${at(home, '/top-up')}`,
+        text: `Your balance is ¥${event.balance}, below the ¥${event.threshold} that you asked to be told of. You are not told again before it is topped up.${at(home, '/top-up')}`,
       };
     if (event.type === 'channel.recovered')
       return { subject: `Channel ${event.channel} is well again`, text: `Channel ${event.channel} is well again.` };

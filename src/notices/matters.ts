@@ -1,3 +1,4 @@
+import { isEmail } from '../accounts/email.ts';
 import type { Language } from '../accounts/users.ts';
 import { randomText } from '../base/id.ts';
 import { formatYuan } from '../base/money.ts';
@@ -5,11 +6,11 @@ import type { RecordedChannel } from '../catalog/recorded.ts';
 import { channelTogether, type NodeReport } from '../gateway/reports/report.ts';
 import type { Script } from '../storage/database.ts';
 import { mailOf, type NoticeEvent } from './event.ts';
-import { isEmail, type NoticeSettings } from './settings.ts';
+import type { NoticeSettings } from './settings.ts';
 
 /** Users that are told in one look; the others in the next. */
 const usersMax = 500;
-/** A channel that comes and goes is told of so often at most. */
+/** What comes and goes is told of so often at most. */
 const againAfterMs = 3_600_000;
 
 export interface Teller {
@@ -41,31 +42,37 @@ function* tell(
 
 const balanceOf = 'a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
 
-/** Whoever has less than he asked to be told of, once, until there is as much again. */
-export function* lookAtBalances(teller: Teller): Script<number> {
+/**
+ * Whoever has less than he asked to be told of, once, until there is as much again. Once an hour at most, too: whoever turns his own amount up and down writes nobody letters.
+ */
+export function* lookAtBalances(teller: Teller): Script<void> {
   const rows = yield {
     sql: `SELECT u.id, u.name, u.email, u.language, u.low_balance, ${balanceOf} AS balance FROM users u JOIN account a ON a.id=u.id
       WHERE u.low_balance IS NOT NULL AND u.frozen=0 AND ${balanceOf}<u.low_balance
-        AND NOT EXISTS (SELECT 1 FROM notice_matter m WHERE m.about='balance ' || u.id) ORDER BY u.id LIMIT ${usersMax}`,
-    params: [],
+        AND NOT EXISTS (SELECT 1 FROM notice_matter m WHERE m.about='balance ' || u.id AND (m.well_at IS NULL OR m.told_at>$1))
+      ORDER BY u.id LIMIT ${usersMax}`,
+    params: [teller.at - againAfterMs],
   };
   for (const row of rows) {
     const [user, name] = [String(row['id']), String(row['name'])];
     const { email, language } = row;
     const [balance, threshold] = [row['balance'], row['low_balance']].map((nano) => formatYuan(BigInt(nano ?? 0)));
     yield {
-      sql: 'INSERT INTO notice_matter (about, since, told_at) VALUES ($1, $2, $2) ON CONFLICT (about) DO NOTHING',
+      sql: 'INSERT INTO notice_matter (about, since, told_at) VALUES ($1, $2, $2) ON CONFLICT (about) DO UPDATE SET since=excluded.since, told_at=excluded.told_at, well_at=NULL',
       params: [`balance ${user}`, teller.at],
     };
     const to = typeof email === 'string' && isEmail(email) ? [{ to: email, language: languageOf(language) }] : [];
     yield* tell({ type: 'balance.low', user, name, balance: balance ?? '', threshold: threshold ?? '' }, to, teller);
   }
   yield {
-    sql: `DELETE FROM notice_matter WHERE about LIKE 'balance %' AND NOT EXISTS (SELECT 1 FROM users u JOIN account a ON a.id=u.id
+    sql: `UPDATE notice_matter SET well_at=$1 WHERE about LIKE 'balance %' AND well_at IS NULL AND NOT EXISTS (SELECT 1 FROM users u JOIN account a ON a.id=u.id
       WHERE u.id=substr(notice_matter.about, 9) AND u.low_balance IS NOT NULL AND ${balanceOf}<u.low_balance)`,
-    params: [],
+    params: [teller.at],
   };
-  return rows.length;
+  yield {
+    sql: "DELETE FROM notice_matter WHERE about LIKE 'balance %' AND well_at IS NOT NULL AND told_at<=$1",
+    params: [teller.at - againAfterMs],
+  };
 }
 
 const languageOf = (value: unknown): Language | undefined => (value === 'zh' || value === 'en' ? value : undefined);

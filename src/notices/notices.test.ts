@@ -4,6 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { newCustomer } from '../../test/support/customer.ts';
+import { isEmail } from '../accounts/email.ts';
 import { changeUser } from '../accounts/users.ts';
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
@@ -14,7 +15,7 @@ import { migrations } from '../migrations.ts';
 import type { Database } from '../storage/database.ts';
 import { openSealer } from '../storage/seal.ts';
 import { Notices } from './notices.ts';
-import { isEmail, noticeSettings, type NoticeSettings } from './settings.ts';
+import { noticeSettings, type NoticeSettings } from './settings.ts';
 
 class TurnedClock implements Clock {
   turnedMs = 0;
@@ -124,6 +125,10 @@ forEachDatabase((_name, openFresh) => {
     await credit(database, { ...grant, id: 'more', amount: 20_000_000_000n });
     await notices.look();
     await database.transact(() => changeUser(ada, 2, { lowBalance: 30_000_000_000n }));
+    await notices.look();
+    expect(office.letters.filter(({ to }) => to[0] === 'ada@example.com')).toHaveLength(1);
+    clock.turnedMs += 3_600_000;
+    await notices.look();
     await notices.look();
     expect(office.letters.filter(({ to }) => to[0] === 'ada@example.com')).toHaveLength(2);
     await notices.close();

@@ -1,3 +1,5 @@
+import { isEmail } from '../accounts/email.ts';
+
 /** How operators and users are told what they would want to know without looking. What is absent is not done. */
 export interface NoticeSettings {
   readonly email?: EmailSettings;
@@ -59,7 +61,3 @@ function hasHost(text: string, protocols: readonly string[]): boolean {
   const { protocol, hostname } = new URL(text);
   return protocols.includes(protocol) && hostname !== '';
 }
-
-/** One address and nothing else: no name, no second one, nothing that begins a header. */
-export const isEmail = (text: string): boolean =>
-  text.length <= 254 && /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+\.[^\s@<>,;:"()[\]\\]+$/.test(text);

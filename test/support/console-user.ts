@@ -47,7 +47,7 @@ export async function startUserConsole(database: Database, clock: Clock, more: P
     clock,
     catalog: () => snapshot,
     site: openSite(undefined),
-    shell: { name: 'Tollgate', methods: ['github'], wallets: ['alipay'] },
+    shell: { name: 'Tollgate', methods: ['github'], wallets: ['alipay'], email: true },
     cursors: new Cursors(sealer.key('cursors of the console')),
     announced: async () => [],
     released: async () => [],

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Me, MeChange } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
-import { queryClient, sessionData, useMe } from '../api/data.ts';
+import { queryClient, sessionData, useMe, useSession } from '../api/data.ts';
 import { Button } from '../components/button.tsx';
 import { sayError } from '../components/error-panel.tsx';
 import { AmountInput, Field, Select, Switch, TextInput } from '../components/field.tsx';
@@ -66,13 +66,19 @@ export function AccountForm(): ReactNode {
   const [zone, setZone] = useState(settings.zone);
   const lowBefore = settings.low_balance?.replace(/\.?0+$/, '') ?? '';
   const [low, setLow] = useState(lowBefore);
+  const { email: mails } = useSession().features;
+  const [email, setEmail] = useState(settings.email ?? '');
   const [wrong, setWrong] = useState<string>();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const error = low === '' ? undefined : amountError(low, { decimals: amountDecimals });
     setWrong(error);
     if (error !== undefined) return;
-    save.mutate({ ...(zone !== settings.zone && { zone }), ...(low !== lowBefore && { low_balance: low === '' ? null : low }) });
+    save.mutate({
+      ...(zone !== settings.zone && { zone }),
+      ...(low !== lowBefore && { low_balance: low === '' ? null : low }),
+      ...(email.trim() !== (settings.email ?? '') && { email: email.trim() || null }),
+    });
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
@@ -88,6 +94,20 @@ export function AccountForm(): ReactNode {
       <Field label={words.low} help={words.lowHelp} error={wrong}>
         {(tied) => <AmountInput {...tied} value={low} onChange={setLow} />}
       </Field>
+      {mails && (
+        <Field label={words.email} help={words.emailHelp} error={save.error instanceof ApiError ? save.error.fields['email'] : undefined}>
+          {(tied) => (
+            <TextInput
+              {...tied}
+              type="email"
+              autoComplete="email"
+              maxLength={254}
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
       <div className="flex flex-col gap-1">
         <Switch on={settings.shortcuts} onChange={(shortcuts) => save.mutate({ shortcuts })}>
           {words.shortcuts}

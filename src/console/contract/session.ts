@@ -38,6 +38,8 @@ export interface Settings {
   readonly language: Language | null;
   /** Warn when less is available; null: by runway alone. */
   readonly low_balance: Yuan | null;
+  /** Where that is told as well, when `features.email`; null: nowhere. */
+  readonly email: string | null;
   readonly shortcuts: boolean;
 }
 
@@ -51,7 +53,7 @@ export interface SessionView {
   readonly base_url: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
-  readonly features: { readonly payments: boolean; readonly playground: boolean };
+  readonly features: { readonly payments: boolean; readonly playground: boolean; readonly email: boolean };
   readonly me: Me | null;
   /** Goes into `x-csrf-token` of everything but GET; null when signed out. */
   readonly csrf: string | null;

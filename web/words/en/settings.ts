@@ -8,6 +8,8 @@ export default {
     zoneHelp: 'Cuts the days of statements and charts.',
     low: 'Warn when less is available (optional)',
     lowHelp: 'Empty: warned when the balance lasts less than three days.',
+    email: 'E-mail (optional)',
+    emailHelp: 'Written to once when less is available than the amount above, and not again before it is topped up.',
     shortcuts: 'Shortcuts of a single key',
     shortcutsHelp: 'Press ? to see them.',
   },

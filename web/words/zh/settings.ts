@@ -10,6 +10,8 @@ export default {
     zoneHelp: '决定账单和图表如何划分每一天。',
     low: '可用余额低于此金额时提醒（可选）',
     lowHelp: '留空：余额预计不足三天时提醒。',
+    email: '电子邮箱（可选）',
+    emailHelp: '可用余额低于上述金额时发送一封邮件，充值之前不再发送。',
     shortcuts: '单键快捷键',
     shortcutsHelp: '按 ? 查看列表。',
   },
