@@ -24,6 +24,8 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const configuration = selling('weighted', channel('a', vendor, 'api_keys: [key-one, key-two, key-three]'));
     const { url: databaseUrl } = await fresh();
     const running = await startRunning({ databaseUrl, configuration });
+    const told: unknown[] = [];
+    Object.assign(running.gateway.parts, { failed: (line: unknown) => told.push(line) });
     let refused = true;
     vendor.answer((request, response) => {
       if (refused && keyOf(request) === 'key-two') json(response, 401, '{"error":{"message":"no","code":null}}');
@@ -32,6 +34,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     for (let i = 0; i < 40; i++) expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
     const counts = countsOf(vendor);
     expect(counts['key-two']).toBe(1);
+    expect(told).toMatchObject([{ channel: 'a', key: 2, fault: 'credentials' }]);
     expect(Math.min(counts['key-one'] ?? 0, counts['key-three'] ?? 0)).toBeGreaterThan(5);
     refused = false;
     const { clock } = running.gateway.parts;

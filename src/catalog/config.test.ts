@@ -130,6 +130,32 @@ channels:
     ]);
   });
 
+  it('takes several keys, what a vendor takes, and a policy', async () => {
+    const { groups, channels } = await read(`
+groups: [{ name: default, policy: cost }]
+models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
+channels: [{ name: a, vendor: acme, api_keys: [one, two, one, \${KEY}], models: [m], costs: { m: { input: 0.5, output: 1 } } }]`);
+    expect(groups).toMatchObject([{ policy: 'cost' }]);
+    expect(channels).toMatchObject([{ secret: 'one', moreSecrets: ['two', 'secret'] }]);
+    expect(channels[0]?.costs?.get('m')?.rates).toEqual({ input: 500_000_000n, output: 1_000_000_000n });
+  });
+
+  it('tells what is wrong with keys, costs and policies', async () => {
+    const lines = await problems(`
+groups: [{ name: default, policy: fastest }]
+models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
+channels:
+  - { name: a, vendor: acme, api_key: one, api_keys: [two], models: [m], costs: { n: { input: 1, output: 1 } } }
+  - { name: b, vendor: acme, api_keys: [], models: [m], costs: { m: { input: 1 } } }`);
+    expect(lines.slice(0, 5)).toEqual([
+      "c.yaml:2: groups[0].policy: must be one of weighted, latency, cost, sticky, not 'fastest'",
+      'c.yaml:5: channels[0].api_keys: stands beside api_key: write all keys here',
+      'c.yaml:5: channels[0].costs.n: is not a model of this channel',
+      'c.yaml:6: channels[1].api_keys: must not be empty',
+      'c.yaml:6: channels[1].costs.m: a chat model needs a price for input and output, or request (0 where it is free)',
+    ]);
+  });
+
   it('tells everything that is wrong at once, each with its line and the nearest right name', async () => {
     expect(
       await problems(`setings: {}

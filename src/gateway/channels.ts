@@ -72,7 +72,8 @@ function tellPace(exchange: Exchange, candidate: Candidate, { kind }: AttemptRes
 
 function tellFailure({ parts, request }: Exchange, { channel }: Candidate, { kind, message }: Fault, stage: CallStage): void {
   const why = kind === 'network' || kind === 'timeout' ? message : undefined;
-  parts.failed({ id: request.id, channel: channel.name, model: request.model, fault: kind, stage, why });
+  const key = channel.moreSecrets === undefined ? undefined : (channel.keyNumber ?? 1);
+  parts.failed({ id: request.id, channel: channel.name, key, model: request.model, fault: kind, stage, why });
 }
 
 const noneTried: readonly Candidate[] = [];

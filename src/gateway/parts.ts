@@ -77,6 +77,8 @@ export const gatewayLimits: GatewayLimits = {
 export interface FailedAttempt {
   readonly id: string;
   readonly channel: string;
+  /** Which of the channel's keys, from 1 on, where it has several. */
+  readonly key: number | undefined;
   readonly model: string;
   readonly fault: FaultKind;
   readonly stage: CallStage;

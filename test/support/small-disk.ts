@@ -11,14 +11,14 @@ export interface SmallDisk {
   free(): void;
 }
 
-const mount = (folder: string, megabytes: number): boolean =>
-  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' }).status === 0;
+const done = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+const mount = (folder: string, megabytes: number): boolean => done('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder);
 
 /** Whether this machine lets a test mount one: as root, with the right to. */
 export const disksCanBeMade = ((): boolean => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
   try {
-    return mount(folder, 1) && spawnSync('umount', [folder]).status === 0;
+    return mount(folder, 1) && done('umount', folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -28,7 +28,7 @@ export function smallDisk(megabytes: number): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
   if (!mount(folder, megabytes)) throw new Error('no disk can be mounted');
   onTestFinished(() => {
-    spawnSync('umount', ['-l', folder]);
+    done('umount', '-l', folder);
     rmSync(folder, { recursive: true, force: true });
   });
   const ballast = join(folder, 'ballast');
