@@ -96,7 +96,7 @@ const usage = page('/usage', () => import('./pages/usage.tsx'), 'UsagePage', usa
 const usageRecord = createRoute({ getParentRoute: () => usage, path: '/$requestId' });
 
 const user = [
-  page('/', () => import('./pages/overview.tsx'), 'OverviewPage', overviewWords),
+  page('/', () => import('./pages/overview.tsx'), 'OverviewPage', overviewWords, usageWords),
   page('/keys', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
   page('/keys/new', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
   page('/keys/$id', () => import('./pages/key.tsx'), 'KeyPage', keysWords),

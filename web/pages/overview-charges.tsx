@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react';
-import type { ChargeRow, ChargeStatus, OverviewView } from '../../src/console/contract.ts';
+import type { ChargeRow, OverviewView } from '../../src/console/contract.ts';
 import { Money } from '../components/money.tsx';
 import { moneyColumn } from '../components/money-column.tsx';
 import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
-import { type Status, StatusBadge } from '../components/status-badge.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
-import { overviewWords } from '../words/families.ts';
+import { overviewWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { ChargeStatus } from './charge-parts.tsx';
 
 /** The last few, live: each can be opened until it is arithmetic. */
 export function LatestCharges({ view }: { readonly view: OverviewView }): ReactNode {
@@ -17,8 +17,8 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
   const columns: readonly Column<ChargeRow>[] = [
     { id: 'model', header: words.model, cell: ({ model }) => model, className: 'max-w-72 truncate' },
     { id: 'key', header: words.key, cell: ({ key_name: name }) => name, className: 'max-w-48 truncate text-muted' },
-    { id: 'tokens', header: words.tokens, align: 'right', cell: quantityOf },
-    { id: 'status', header: words.status, cell: (row) => <StatusBadge status={statusOf(row)} /> },
+    { id: 'tokens', header: words.tokens, align: 'right', cell: (row) => <Quantity charge={row} /> },
+    { id: 'status', header: words.status, cell: (row) => <ChargeStatus charge={row} /> },
     { id: 'time', header: words.time, align: 'right', cell: ({ at }) => <Time at={at} as="relative" />, className: 'text-muted' },
     moneyColumn(view.last_charges, {
       id: 'cost',
@@ -51,7 +51,7 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
             <>
               <Time at={row.at} as="relative" />
               <span className="max-w-40 truncate">{row.key_name}</span>
-              <StatusBadge status={statusOf(row)} />
+              <ChargeStatus charge={row} />
             </>
           ),
         })}
@@ -60,14 +60,9 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
   );
 }
 
-/** Cut, estimated and not charged look different and say so. */
-export function statusOf({ status, estimated, cost }: Pick<ChargeRow, 'status' | 'estimated' | 'cost'>): Status {
-  const statuses: Readonly<Record<ChargeStatus, Status>> = { ok: 'ok', cut: 'cut', left: 'cut', length: 'limitReached', error: 'failed' };
-  if (status === 'error' && !/[1-9]/.test(cost)) return 'notCharged';
-  return status === 'ok' && estimated ? 'estimated' : statuses[status];
-}
-
-function quantityOf({ tokens, quantity }: ChargeRow): string {
+/** Tokens in and out; pictures, seconds and the like by their own names. */
+function Quantity({ charge: { tokens, quantity } }: { readonly charge: ChargeRow }): ReactNode {
+  const { units } = useWords(usageWords);
   if (tokens !== null) return `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
-  return quantity === null ? '—' : `${quantity.amount} × ${quantity.unit}`;
+  return quantity === null ? '—' : units[quantity.unit](formatCount(quantity.amount));
 }

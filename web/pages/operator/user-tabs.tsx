@@ -46,10 +46,8 @@ export function UserStatement({ base }: TabProps): ReactNode {
                   <Money amount={view[each].amount} as="exact" signed />
                 </Fact>
               ))}
-              <Fact name={words.closing}>
-                <b className="font-semibold">
-                  <Money amount={view.closing.balance} as="exact" />
-                </b>
+              <Fact name={<b className="font-semibold text-text">{words.closing}</b>}>
+                <Money amount={view.closing.balance} as="exact" />
               </Fact>
             </Facts>
             <p className="mt-3">
