@@ -56,7 +56,7 @@ export class Schemas {
   }
 }
 
-const kinds: readonly unknown[] = ['nonsense', 7, 1.5, true, {}, [], [7], ['a'], [{}], [[1]]];
+const kinds: readonly unknown[] = ['nonsense', 1.5, true, {}, [], [7], ['a'], [{}]];
 
 /** Values of every kind, and those around the limits. */
 function valuesFor(schema: Schema): readonly (readonly [unknown, string])[] {
