@@ -62,7 +62,8 @@ async function openTerminal(variables: Readonly<Record<string, string>>, process
     async python(code) {
       await writeFile(join(folder, 'block.py'), code);
       const [, needed = ''] = /^from (\w+) import/m.exec(code) ?? [];
-      if (await has(`import importlib.util, sys; sys.exit(importlib.util.find_spec('${needed}') is None)`)) return (await shell(`"${python}" block.py`)).stdout;
+      if (await has(`import importlib.util, sys; sys.exit(importlib.util.find_spec('${needed}') is None)`))
+        return (await shell(`"${python}" block.py`)).stdout;
       if (await has('import ast')) await shell(`"${python}" -m py_compile block.py`);
       return readerless;
     },
