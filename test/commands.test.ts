@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -80,7 +81,7 @@ test('a link for a user begins with how the console is reached, and is for users
   });
 });
 
-const zeroKey = Buffer.alloc(32).toString('base64');
+const otherKey = createHash('sha256').update('another key').digest('base64');
 
 describe('what an operator got wrong ends the command with one line and exit code 1', () => {
   writeFileSync(join(folder, 'file'), '');
@@ -101,6 +102,11 @@ describe('what an operator got wrong ends the command with one line and exit cod
       'a master key that is none',
       () => tollgate(['serve', '--data', 'a', '--port', '0'], { TOLLGATE_MASTER_KEY: 'x' }),
       /TOLLGATE_MASTER_KEY must hold 32 bytes in base64/,
+    ],
+    [
+      'a master key that somebody typed',
+      () => tollgate(['serve', '--data', 'a', '--port', '0'], { TOLLGATE_MASTER_KEY: Buffer.alloc(32).toString('base64') }),
+      /TOLLGATE_MASTER_KEY holds a pattern, not a key/,
     ],
     ['a database of another kind', () => tollgate(['user', 'list'], { DATABASE_URL: 'mysql://x' }), /DATABASE_URL.*postgres:/],
     ['a database that does not answer', () => tollgate(['user', 'list'], { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }), /ECONNREFUSED/],
@@ -225,7 +231,7 @@ test('a gateway under another master key than its channels were sealed with says
   writeFileSync(config, 'channels: [{ name: c, vendor: openai, api_key: k, groups: [default], models: [] }]\n');
   // The port is in use: this run records its channel and ends.
   await tollgate(['serve', '--config', config, '--data', 'sealed', '--port', String(port)]);
-  const { code, errors } = await tollgate(['serve', '--data', 'sealed', '--port', '0'], { TOLLGATE_MASTER_KEY: zeroKey });
+  const { code, errors } = await tollgate(['serve', '--data', 'sealed', '--port', '0'], { TOLLGATE_MASTER_KEY: otherKey });
   expect(errors).toMatch(/the master key is not the one that it was sealed with\n$/);
   expect(code).toBe(1);
 });

@@ -7,10 +7,16 @@ import { MasterKeyError, masterKeyBytes } from './seal.ts';
 const variable = 'TOLLGATE_MASTER_KEY';
 const fileName = 'master.key';
 
+/** A key that was made at random has some thirty different bytes; one with fewer than these was typed. */
+const differentBytesMin = 16;
+
 function parse(text: string, where: string): Buffer {
   const trimmed = text.trim();
   const key = Buffer.from(trimmed, 'base64');
-  if (key.length === masterKeyBytes && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return key;
+  const isMade = new Set(key).size >= differentBytesMin;
+  if (key.length === masterKeyBytes && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) && isMade) return key;
+  if (key.length === masterKeyBytes && !isMade)
+    throw new MasterKeyError(`${where} holds a pattern, not a key. Make one with: openssl rand -base64 ${masterKeyBytes}`);
   throw new MasterKeyError(`${where} must hold ${masterKeyBytes} bytes in base64. Make one with: openssl rand -base64 ${masterKeyBytes}`);
 }
 

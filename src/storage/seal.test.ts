@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,12 +41,15 @@ test('the master key is made once, for its owner alone, and kept', async () => {
 
 test('a given master key wins, and a wrong one is refused without being shown', async () => {
   const data = await folder();
-  const given = Buffer.alloc(32, 7);
+  const given = createHash('sha256').update('a key').digest();
   expect(await loadMasterKey(data, { TOLLGATE_MASTER_KEY: given.toString('base64') })).toEqual(given);
   expect(await readdir(data)).toEqual([]);
   await expect(loadMasterKey(data, { TOLLGATE_MASTER_KEY: 'too-short' })).rejects.toThrow(
     /^TOLLGATE_MASTER_KEY must hold 32 bytes in base64/,
   );
+  const typed = [Buffer.alloc(32), Buffer.alloc(32, 'changeme'), Buffer.alloc(32, '0123456789')];
+  for (const key of typed)
+    await expect(loadMasterKey(data, { TOLLGATE_MASTER_KEY: key.toString('base64') })).rejects.toThrow(/a pattern, not a key/);
   await writeFile(join(data, 'master.key'), 'rubbish');
   await expect(loadMasterKey(data, {})).rejects.toThrow(/master\.key must hold 32 bytes/);
 });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -27,12 +28,15 @@ export interface ProcessOptions {
   readonly port?: number;
 }
 
+/** The same for every node of a test. */
+const masterKey = createHash('sha256').update('nodes of tests').digest('base64');
+
 export async function startProcess({ folder, configuration, env = {}, port: fixed }: ProcessOptions): Promise<GatewayProcess> {
   const config = join(folder, 'tollgate.yaml');
   writeFileSync(config, configuration);
   const port = fixed ?? (await freePort());
   const child = spawn(process.execPath, [entry, 'serve', '--config', config, '--port', String(port), '--data', folder], {
-    env: { ...process.env, TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), TOLLGATE_LOG: 'warn', ...env },
+    env: { ...process.env, TOLLGATE_MASTER_KEY: masterKey, TOLLGATE_LOG: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
