@@ -11,6 +11,7 @@ import type { Cursors } from './cursor.ts';
 import { money, name, pageLimit, time } from './input.ts';
 import { idempotencyKeyIn, versionIn } from './headers.ts';
 import { keyDetail, keyFacts, keyHistory, keyViews } from './key-view.ts';
+import { termsIn, writtenTerms } from './key-terms.ts';
 import { multiplierText } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
@@ -32,6 +33,7 @@ const made = z.strictObject({
   daily_limit: money.nullish(),
   monthly_limit: money.nullish(),
   expires_at: time.nullish(),
+  ...writtenTerms,
 });
 
 const changed = z.strictObject({
@@ -40,6 +42,7 @@ const changed = z.strictObject({
   daily_limit: money.optional(),
   monthly_limit: money.optional(),
   expires_at: time.nullable().optional(),
+  ...writtenTerms,
 });
 
 /** Keys of the user: who can spend, and how much. */
@@ -62,8 +65,13 @@ export function keyRows(rooms: KeyRooms): readonly ConsoleRow[] {
       },
     }),
     row({ method: 'PATCH', path: 'keys/:id', role: 'user', input: changed, handle: (visit) => change(rooms, visit) }),
-    row({ method: 'POST', path: 'keys/:id/disable', role: 'user', handle: (visit) => changeTo(rooms, visit, { status: 'disabled' }) }),
-    row({ method: 'POST', path: 'keys/:id/enable', role: 'user', handle: (visit) => changeTo(rooms, visit, { status: 'active' }) }),
+    row({
+      method: 'POST',
+      path: 'keys/:id/disable',
+      role: 'user',
+      handle: (visit) => changeTo(rooms, visit, () => ({ status: 'disabled' })),
+    }),
+    row({ method: 'POST', path: 'keys/:id/enable', role: 'user', handle: (visit) => changeTo(rooms, visit, () => ({ status: 'active' })) }),
     row({ method: 'GET', path: 'groups', role: 'user', handle: (): List<GroupView> => ({ items: groupViews(catalog()) }) }),
   ];
 }
@@ -116,6 +124,7 @@ async function create({ database, catalog }: KeyRooms, visit: ConsoleVisit<z.out
     monthlyLimit: input.monthly_limit ?? undefined,
     expiresAt: input.expires_at ?? undefined,
     at,
+    ...termsIn(input, {}, input.group, catalog()),
   };
   const making = function* () {
     const done = yield* createKeyOnce(wish, madeWith);
@@ -148,11 +157,17 @@ function change(rooms: KeyRooms, visit: ConsoleVisit<z.output<typeof changed>>):
   const { expires_at: expiresAt } = input;
   if (typeof expiresAt === 'number' && expiresAt <= at) fail('invalid', { fields: { expires_at: 'in_the_past' } });
   const wanted = { name: input.name, limit: input.limit, dailyLimit: input.daily_limit, monthlyLimit: input.monthly_limit, expiresAt };
-  return changeTo(rooms, visit, wanted, versionIn(headers));
+  const wantedOf = (key: Key): KeyChange => ({ ...wanted, terms: termsIn(input, key, key.group, rooms.catalog()) });
+  return changeTo(rooms, visit, wantedOf, versionIn(headers));
 }
 
 /** `version` undefined: whichever it is. */
-async function changeTo({ database }: KeyRooms, visit: ConsoleVisit<unknown>, wanted: KeyChange, version?: number): Promise<KeyView> {
+async function changeTo(
+  { database }: KeyRooms,
+  visit: ConsoleVisit<unknown>,
+  wantedOf: (before: Key) => KeyChange,
+  version?: number,
+): Promise<KeyView> {
   const { user, params, at, ip } = visit;
   const outcome = await database.transact(function* () {
     // Whoever changes keys takes turns.
@@ -161,6 +176,7 @@ async function changeTo({ database }: KeyRooms, visit: ConsoleVisit<unknown>, wa
     if (before === undefined) return fail('not_found');
     const [current] = yield* keyViews([before], user.id, user.zone, at);
     if (version !== undefined && version !== before.version) return fail('version_conflict', { current });
+    const wanted = wantedOf(before);
     const fixed = lacking(before, wanted);
     if (fixed !== undefined) return fail('invalid', { fields: { [fixed]: 'limit_fixed' } });
     const after = yield* changeKey(before, wanted);

@@ -6,6 +6,7 @@ import type { Database, Script } from '../storage/database.ts';
 import { spending, spentByKey } from '../usage/spending.ts';
 import { hourMs } from '../usage/cover.ts';
 import type { KeyDetail, KeyState, KeyView } from './contract.ts';
+import { termFacts, termsView } from './key-terms.ts';
 import { changesOf } from './operator-audit.ts';
 import { topModels } from './overview-rows.ts';
 import { daily, seriesView } from './series.ts';
@@ -40,18 +41,20 @@ export function* keyViews(keys: readonly Key[], userId: string, zone: string, no
       expires_at: instantOrNull(key.expiresAt),
       last_used_at: instantOrNull(key.lastUsedAt),
       version: key.version,
+      ...termsView(key),
     };
   });
 }
 
 /** A key as the trail of what was done tells it. */
-export const keyFacts = ({ name: called, status, limit, dailyLimit, monthlyLimit, expiresAt }: Key) => ({
+export const keyFacts = ({ name: called, status, limit, dailyLimit, monthlyLimit, expiresAt, ...terms }: Key) => ({
   name: called,
   status,
   limit: yuanOrNull(limit),
   daily_limit: yuanOrNull(dailyLimit),
   monthly_limit: yuanOrNull(monthlyLimit),
   expires_at: instantOrNull(expiresAt),
+  ...termFacts(terms),
 });
 
 /** What was done with a key, for its owner. */
@@ -84,7 +87,10 @@ export function* keyDetail(
     ...view,
     series: yield* seriesView(key.userId, zone, { days, by: 'model' }, models),
     top: yield* topModels(database, key.userId, span, models, key.id),
-    models: snapshot.listing(key.group).map(({ id }) => id),
+    models: snapshot
+      .listing(key.group)
+      .map(({ id }) => id)
+      .filter((id) => key.models?.includes(id) ?? true),
     requests_last_hour: lately[0]?.requests ?? 0,
   };
 }

@@ -66,6 +66,31 @@ forEachDatabase((_name, openFresh) => {
     expect(without.json.error.code).toBe('idempotency_key_missing');
   });
 
+  test('a key is confined to models of its group, to addresses and to rates, and let out again', async () => {
+    const { newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    const [group] = (await browser.ask('groups')).json.items;
+    const [model] = (await browser.ask(`models?group=${group.name}`)).json.items;
+    const terms = { only_models: [model.id], addresses: ['10.0.0.0/8', '::1'], rpm: 5, tpm: 100, concurrency: 2 };
+    const { key } = (await make(browser, { name: 'a', group: group.name, ...terms })).json;
+    expect(key).toMatchObject(terms);
+    expect((await browser.ask(`keys/${key.id}`)).json.models).toEqual([model.id]);
+    const patch = (body: object, version: number) =>
+      browser.ask(`keys/${key.id}`, { method: 'PATCH', body, headers: { 'if-match': String(version) } });
+    const changed = await patch({ addresses: null, rpm: 7, only_models: [] }, key.version);
+    expect(changed).toMatchObject({ status: 200, json: { ...terms, only_models: null, addresses: null, rpm: 7 } });
+    const { history } = (await browser.ask(`keys/${key.id}`)).json;
+    expect(history.flatMap(({ changes }: { changes: object[] }) => changes)).toContainEqual({
+      member: 'addresses',
+      before: '10.0.0.0/8, ::1',
+      after: null,
+    });
+    const fields = async (body: object) => (await patch(body, changed.json.version)).json.error.fields;
+    expect(await fields({ only_models: ['nobody-sells-this'] })).toEqual({ only_models: 'unknown' });
+    expect(await fields({ addresses: ['10.0.0.1', 'everywhere'] })).toEqual({ addresses: 'not_an_address' });
+    expect(await fields({ rpm: 0 })).toEqual({ rpm: 'too_small' });
+  });
+
   test('a key changes by the version that was read, keeps its group and gets no limit that it never had', async () => {
     const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
     const browser = await newUser();

@@ -9,8 +9,10 @@ export interface Networks {
 /** Whose request it is: what the connection says, or what a trusted proxy says of it. */
 export type ClientAddress = (socketAddress: string | undefined, headers: IncomingHttpHeaders) => string;
 
-/** Whether it is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`. */
-export const isNetwork = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+/** Whether it is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`; of IPv4 as people write it, all four numbers of it. */
+export const isNetwork = (text: string): boolean =>
+  (text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text.split('/', 1)[0] ?? '')) &&
+  (ipaddr.isValid(text) || ipaddr.isValidCIDR(text));
 
 /** Of addresses and networks; each `isNetwork`. */
 export function networksOf(texts: readonly string[]): Networks {

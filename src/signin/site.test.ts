@@ -28,7 +28,11 @@ test("an address is the connection's, unless it is that of a proxy that is trust
   expect(of('10.1.2.3')).toBe('10.1.2.3');
   expect(of(undefined)).toBe('');
   expect(openSite(undefined).addressOf('10.1.2.3', { 'x-forwarded-for': '6.6.6.6' })).toBe('10.1.2.3');
-  expect(['10.0.0.0/8', '::1', '10.0.0.0/33', 'proxy', ''].map(isNetwork)).toEqual([true, true, false, false, false]);
+  expect(['10.0.0.0/8', '::1', '10.0.0.0/33', 'proxy', '', '10', '010.0.0.1'].map(isNetwork)).toEqual([
+    true,
+    true,
+    ...Array(5).fill(false),
+  ]);
 });
 
 test('strangers are counted by address, or by the network that each of them has', () => {

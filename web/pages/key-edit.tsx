@@ -13,6 +13,7 @@ import { formatDay } from '../format/time.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { refreshKeys } from './key-parts.tsx';
+import { TermFields, termsBody, writtenTerms, wrongTerms } from './key-terms.tsx';
 
 const amountDecimals = 9;
 
@@ -53,6 +54,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const [name, setName] = useState(detail.name);
   const [limit, setLimit] = useState(limitBefore);
   const [day, setDay] = useState(dayBefore);
+  const [terms, setTerms] = useState(() => writtenTerms(detail));
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const said: Readonly<Record<string, string | undefined>> = { ...(error instanceof ApiError ? error.fields : {}), ...own };
   const submit = (event: FormEvent) => {
@@ -63,6 +65,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
       ...(name.trim() === '' && { name: 'required' }),
       ...(limitError && { limit: limitError }),
       ...(past && { expires_at: 'past' }),
+      ...wrongTerms(terms),
     };
     setOwn(wrong);
     if (Object.keys(wrong).length > 0) return;
@@ -70,6 +73,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
       ...(name.trim() !== detail.name && { name: name.trim() }),
       ...(limit !== limitBefore && { limit }),
       ...(day !== dayBefore && { expires_at: day === '' ? null : endOfDay(day, zone) }),
+      ...termsBody(terms, writtenTerms(detail)),
     });
   };
   return (
@@ -88,6 +92,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           {(tied) => <TextInput {...tied} type="date" value={day} onChange={(event) => setDay(event.target.value)} />}
         </Field>
       </div>
+      <TermFields terms={terms} errors={said} onChange={setTerms} />
       <FormEnd error={error} submit={shared.actions.save} busy={busy} onCancel={onCancel} />
     </form>
   );

@@ -15,6 +15,7 @@ import { endOfDay } from '../format/day.ts';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { refreshKeys } from './key-parts.tsx';
+import { TermFields, termsBody, writtenTerms, wrongTerms } from './key-terms.tsx';
 
 const variable = 'TOLLGATE_API_KEY';
 
@@ -54,7 +55,7 @@ interface FormProps {
   readonly onCancel: () => void;
 }
 
-type Errors = Readonly<Partial<Record<'name' | 'group' | 'limit' | 'expires_at', string | undefined>>>;
+type Errors = Readonly<Partial<Record<string, string | undefined>>>;
 
 function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
   const { form: words } = useWords(keysWords);
@@ -63,6 +64,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const [group, setGroup] = useState(groups.find((each) => each.name === 'default')?.name ?? groups[0]?.name ?? '');
   const [limit, setLimit] = useState('');
   const [day, setDay] = useState('');
+  const [terms, setTerms] = useState(writtenTerms);
   const [own, setOwn] = useState<Errors>({});
   const said: Errors = { ...(error instanceof ApiError ? error.fields : {}), ...own };
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -71,15 +73,22 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
       ...(name.trim() === '' && { name: 'required' }),
       ...(limit !== '' && amountError(limit) !== undefined && { limit: amountError(limit) }),
       ...(day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now() && { expires_at: 'past' }),
+      ...wrongTerms(terms),
     };
     setOwn(wrong);
     const first = Object.keys(wrong)[0];
     if (first !== undefined) return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
-    onSubmit({ name: name.trim(), group, ...(limit !== '' && { limit }), ...(day !== '' && { expires_at: endOfDay(day, zone) }) });
+    onSubmit({
+      name: name.trim(),
+      group,
+      ...(limit !== '' && { limit }),
+      ...(day !== '' && { expires_at: endOfDay(day, zone) }),
+      ...termsBody(terms),
+    });
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <Field label={words.name} error={said.name}>
+      <Field label={words.name} error={said['name']}>
         {(tied) => (
           <TextInput
             {...tied}
@@ -92,7 +101,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           />
         )}
       </Field>
-      <Field label={words.group} help={words.groupHelp} error={said.group}>
+      <Field label={words.group} help={words.groupHelp} error={said['group']}>
         {(tied) => (
           <Select {...tied} name="group" value={group} onChange={(event) => setGroup(event.target.value)}>
             {groups.map((each) => (
@@ -104,13 +113,14 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={words.limit} help={words.limitHelp} error={said.limit}>
+        <Field label={words.limit} help={words.limitHelp} error={said['limit']}>
           {(tied) => <AmountInput {...tied} name="limit" value={limit} onChange={setLimit} />}
         </Field>
-        <Field label={words.expires} help={words.expiresHelp} error={said.expires_at}>
+        <Field label={words.expires} help={words.expiresHelp} error={said['expires_at']}>
           {(tied) => <TextInput {...tied} type="date" name="expires_at" value={day} onChange={(event) => setDay(event.target.value)} />}
         </Field>
       </div>
+      <TermFields terms={terms} errors={said} onChange={setTerms} />
       <FormEnd error={error} submit={words.submit} busy={busy} onCancel={onCancel} />
     </form>
   );

@@ -64,6 +64,7 @@ function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
 
 function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const { detail: words } = useWords(keysWords);
+  const modelsTitle = (detail.only_models === null ? words.models : words.onlyModels)(detail.models.length);
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
       <div className="flex min-w-0 flex-col gap-4">
@@ -83,12 +84,8 @@ function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         <Facts detail={detail} />
-        <Panel title={words.models(detail.models.length)}>
-          <ul
-            className="flex max-h-72 flex-col gap-1 overflow-y-auto text-table"
-            tabIndex={0}
-            aria-label={words.models(detail.models.length)}
-          >
+        <Panel title={modelsTitle}>
+          <ul className="flex max-h-72 flex-col gap-1 overflow-y-auto text-table" tabIndex={0} aria-label={modelsTitle}>
             {detail.models.map((model) => (
               <li key={model} className="min-w-0 truncate">
                 <PathLink path={`/models/${model}`}>{model}</PathLink>
@@ -115,6 +112,20 @@ function TopOfKey({ detail: { top } }: { readonly detail: KeyDetail }): ReactNod
   return <RankList label={words.top} ranks={ranks} />;
 }
 
+/** What confines it, if anything does. */
+function termFacts({ addresses, rpm, tpm, concurrency }: KeyDetail, words: TermWords): readonly (readonly [string, ReactNode])[] {
+  const count = (value: number | null): string | null => (value === null ? null : formatCount(value));
+  const said: readonly (readonly [string, string | null])[] = [
+    [words.addresses, addresses?.join(', ') ?? null],
+    [words.rpm, count(rpm)],
+    [words.tpm, count(tpm)],
+    [words.concurrency, count(concurrency)],
+  ];
+  return said.filter(([, value]) => value !== null);
+}
+
+type TermWords = Readonly<Record<'addresses' | 'rpm' | 'tpm' | 'concurrency', string>>;
+
 function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const words = useWords(keysWords);
   const { columns } = words;
@@ -133,6 +144,7 @@ function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
     ...(detail.monthly_limit === null
       ? []
       : [[words.detail.monthly, <Money key="" amount={detail.monthly_limit} as="balance" />] as const]),
+    ...termFacts(detail, words.form),
     [columns.used, <Time key="" at={detail.last_used_at} as="relative" absent={words.unused} />],
     [columns.expires, <Time key="" at={detail.expires_at} absent={words.never} />],
     [words.detail.created, <Time key="" at={detail.created_at} />],

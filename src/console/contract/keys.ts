@@ -3,8 +3,23 @@ import type { Instant, Yuan } from './shapes.ts';
 
 export type KeyState = 'active' | 'disabled' | 'expired' | 'limit_reached';
 
+/** What confines a key, beside its group and its money; null = nothing does. */
+export interface KeyTermsView {
+  /** Of its group's models. */
+  readonly only_models: readonly string[] | null;
+  /** Addresses and networks, `10.0.0.0/8`, from which it may be used. The playground asks nobody where he is. */
+  readonly addresses: readonly string[] | null;
+  /** Requests and tokens in a minute, requests at once; its group's limits hold as well. */
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+}
+
+/** The same, to be written: what is left out stays as it is, null or an empty list takes it away. */
+export type KeyTermsBody = Partial<KeyTermsView>;
+
 /** GET `keys` is a page of these, in the order in which they were made, newest first. */
-export interface KeyView {
+export interface KeyView extends KeyTermsView {
   readonly id: string;
   readonly name: string;
   readonly group: string;
@@ -30,6 +45,7 @@ export interface KeyView {
 export interface KeyDetail extends KeyView {
   readonly series: SeriesView;
   readonly top: readonly TopModel[];
+  /** Those that it reaches. */
   readonly models: readonly string[];
   /** Requests in the last hour: what disabling it would stop. */
   readonly requests_last_hour: number;
@@ -46,7 +62,7 @@ export interface KeyAct {
 }
 
 /** POST `keys`, with `idempotency-key`. */
-export interface NewKeyBody {
+export interface NewKeyBody extends KeyTermsBody {
   readonly name: string;
   readonly group: string;
   readonly limit?: Yuan | null;
@@ -65,7 +81,7 @@ export interface CreatedKey {
  * PATCH `keys/:id`, with `if-match`: what is left out stays. A limit that the key was made with may change and not go; another it does not get
  * (400, field `limit_fixed`). The group never changes.
  */
-export interface KeyChange {
+export interface KeyChange extends KeyTermsBody {
   readonly name?: string;
   readonly limit?: Yuan;
   readonly daily_limit?: Yuan;

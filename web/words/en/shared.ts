@@ -124,6 +124,8 @@ export default {
       empty: 'Please fill this in.',
       too_many_keys: 'You have too many keys.',
       unknown: 'There is no such thing any more.',
+      not_an_address: 'An address such as 203.0.113.7 or a network such as 10.0.0.0/8.',
+      not_a_number: 'A whole number from 1 on.',
       not_a_zone: 'There is no such time zone.',
       mismatch: 'That is not it.',
       taken: 'There is one of that name.',

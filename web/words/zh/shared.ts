@@ -126,6 +126,8 @@ export default {
       empty: '请填写此项。',
       too_many_keys: '密钥数量过多。',
       unknown: '它已经不存在。',
+      not_an_address: '请填写 IP 地址（如 203.0.113.7）或网段（如 10.0.0.0/8）。',
+      not_a_number: '请填写不小于 1 的整数。',
       not_a_zone: '没有这个时区。',
       mismatch: '内容不一致。',
       taken: '已有同名对象。',
