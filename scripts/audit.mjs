@@ -71,6 +71,6 @@ function audit() {
 }
 
 const wrong = audit();
-for (const line of wrong) console.error(line);
+for (const line of wrong) process.stderr.write(`${line}\n`);
 if (wrong.length > 0) process.exit(1);
-console.log('Licences, install scripts and versions are as they should be.');
+process.stdout.write('Licences, install scripts and versions are as they should be.\n');
