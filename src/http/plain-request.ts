@@ -17,8 +17,8 @@ const headEnd = '\r\n\r\n';
 const headBytesMax = 8_192;
 const namesHeld = 200;
 
-/** Lines of what may stand in a head, each with its end. */
-const lines = /^(?:[\t\x20-\x7e]+\r\n)+$/;
+/** Lines of what may stand in a head, each with its end; tabs may, too, but node:http does not take all of them for spaces. */
+const lines = /^(?:[\x20-\x7e]+\r\n)+$/;
 /** `__proto__` is a name like others to HTTP, and none to an object. */
 const nameOf = remembered(
   (name) => (/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) && name !== '__proto__' ? name.toLowerCase() : ''),

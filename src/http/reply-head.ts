@@ -41,7 +41,7 @@ export class ReplyHeaders {
   }
 }
 
-/** Without spaces and tabs around it. What else Unicode takes for a space is part of a value to others, and a length with it is none. */
+/** Without spaces around it. What else may be taken for a space, tabs among it, is part of a value to others, and a length with it is none. */
 function trimmed(value: string): string {
   let from = 0;
   let to = value.length;
@@ -50,7 +50,7 @@ function trimmed(value: string): string {
   return value.slice(from, to);
 }
 
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
+const isBlank = (code: number): boolean => code === 0x20;
 
 /** A reply that breaks the rules of HTTP/1.1: what follows on its connection means nothing. */
 export class BadReply extends Error {
