@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { tillSettings } from '../../src/ledger/settings.ts';
 import { expectNothingLost, startLoad } from '../support/fault-load.ts';
-import { long } from '../support/long.ts';
 import { postgresCanBeHurt, startPostgresServer } from '../support/postgres-server.ts';
 import { type GatewayProcess, startProcess } from '../support/process.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
@@ -12,9 +12,10 @@ import { oneModel, startRunning } from '../support/running.ts';
 import { completion, json, sse, startVendor, streamOf } from '../support/scripted-vendor.ts';
 
 /** How long a node sleeps; of those that are awake, one gives it up after `silenceMs`. */
-const sleepMs = Number(process.env['SLEEP_MS'] ?? (long ? 60_000 : 4_000));
+const sleepMs = Number(process.env['SLEEP_MS'] ?? 4_000);
 const silenceMs = 1_500;
 const clients = 9;
+const { settleWaitMs } = tillSettings;
 
 /** A network of its own: one node in this process, which is quick to give others up, and two that are processes as operators run them. */
 async function startNetwork() {
@@ -101,7 +102,9 @@ describe.skipIf(!postgresCanBeHurt || findRedis() === undefined)('three nodes on
     expect([...load.refused.keys()].filter((status) => status !== 503)).toEqual([]);
     expect(load.unexplained).toEqual([]);
     // A node that was killed broke what it had under way, and nobody else broke anything.
-    expect([load.broken[0], load.broken[2]]).toEqual([0, 0]);
+    expect(load.broken[0]).toBe(0);
+    // Who sleeps for longer than an answer may wait for its commit ends the streams that waited with an error event.
+    expect(load.broken[2]).toBeLessThanOrEqual(sleepMs < settleWaitMs ? 0 : clients);
     expect(await Promise.all([back.stop(), third.stop()])).toEqual([0, 0]);
     await expectNothingLost(database, load);
   });

@@ -14,7 +14,6 @@ import { relayTo } from '../relay.ts';
 import { certificate, type Certified } from '../support/certificate.ts';
 import { newCustomer } from '../support/customer.ts';
 import { startProcess } from '../support/process.ts';
-import { long } from '../support/long.ts';
 import { hello, startRunning } from '../support/running.ts';
 import { chunk, completion, json, sse, startVendor, usageChunk } from '../support/scripted-vendor.ts';
 
@@ -60,7 +59,7 @@ test('whose certificate is signed by itself, for another host or over gets no re
   onTestFinished(() => void mute.close());
   const addresses = [...Object.entries(vendors).map(([name, { url }]) => [name, url] as const)];
   // Its handshake is waited for for five seconds.
-  if (long) addresses.push(['mute', `https://127.0.0.1:${await listening(mute)}`]);
+  if (process.env['LONG_TESTS'] === 'true') addresses.push(['mute', `https://127.0.0.1:${await listening(mute)}`]);
   const configuration = `models:\n${addresses.map(([name]) => model(name)).join('\n')}\nchannels:\n${addresses.map(([name, url]) => channel(name, url)).join('\n')}\n`;
   const trusted = join(folder, 'authority.pem');
   await writeFile(trusted, issuer.cert);
@@ -85,6 +84,7 @@ test('whose certificate is signed by itself, for another host or over gets no re
   expect(Object.values(vendors).map(({ heard }) => heard())).toEqual([1, 0, 0, 0]);
   expect(await database.query('SELECT account FROM usage')).toEqual([{ account: userId }]);
   // The operator reads why.
+  expect(await gateway.stop()).toBe(0);
   expect(gateway.output()).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY|DEPTH_ZERO/);
   expect(gateway.output()).toContain('ALTNAME_INVALID');
   expect(gateway.output()).toContain('CERT_HAS_EXPIRED');
