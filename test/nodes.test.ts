@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { setKeyLimits, setKeyStatus } from '../src/accounts/keys.ts';
+import { changeKey, userKey } from '../src/accounts/user-keys.ts';
 import { setUserState } from '../src/accounts/users.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { record } from '../src/catalog/recording.ts';
@@ -124,8 +125,12 @@ onPostgres((_name, _openFresh, fresh) => {
 
     await database.transact(() => setKeyStatus(one.id, 'disabled'));
     await within(401, () => status(one.secret));
-    await database.transact(() => setKeyLimits(two.id, { limit: 1n }));
-    await within(429, () => status(two.secret));
+    await database.transact(function* () {
+      const key = yield* userKey(here.userId, two.id);
+      if (key !== undefined) yield* changeKey(key, { terms: { models: ['hidden'] } });
+    });
+    await within(404, () => status(two.secret));
+    expect(await database.transact(() => setKeyLimits(two.id, { limit: 1n }))).toMatchObject({ limit: 1n, models: ['hidden'] });
 
     await configure((written) => written.replace('1.0 }', '1.0, limits: { rpm: 7 } }'));
     await within('7', async () => (await ask('there', here.key)).headers.get('x-ratelimit-limit-requests'));
@@ -160,9 +165,9 @@ onPostgres((_name, _openFresh, fresh) => {
         'CREATE TABLE of_next_release (id TEXT PRIMARY KEY)',
       ],
     };
-    const running = Promise.all(Array.from({ length: 20 }, () => ask('here', here.key)));
     expect(await migrate(database, [...migrations, next])).toEqual([next.id]);
-    for (const answer of [...(await running), await ask('here', here.key), await ask('there', here.key)]) expect(answer.status).toBe(200);
+    const after = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 === 0 ? 'here' : 'there', here.key)));
+    for (const answer of after) expect(answer.status).toBe(200);
     const { secret } = await here.newKey();
     expect((await ask('there', secret)).status).toBe(200);
     expect(await migrate(database, migrations)).toEqual([]);

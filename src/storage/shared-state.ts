@@ -26,8 +26,8 @@ export interface SharedStateOptions {
   readonly times?: Partial<typeof stateTimes>;
 }
 
-/** An answer takes a fraction of a millisecond; who waits longer goes on alone. */
-const stateTimes = { answerMs: 250, connectMs: 2_000, silenceMs: 5_000, lookMs: 500 };
+/** An answer takes a fraction of a millisecond, but a process that has just started may be busy with itself for longer than that. Who waits longer goes on alone. */
+const stateTimes = { answerMs: 1_000, connectMs: 2_000, silenceMs: 5_000, lookMs: 500 };
 
 export function sharedScript(text: string): SharedScript {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
