@@ -88,6 +88,7 @@ async function pagesOf(database: Database, user: string, { from, to }: History):
     'usage/summary',
     'usage/summary?model=glm',
     'usage/summary?min_cost=0.013',
+    'usage/summary?min_cost=0.001',
     'usage/series?by=model',
     `usage/${String(record?.['id'])}`,
     'statement',

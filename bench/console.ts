@@ -2,9 +2,10 @@ import { systemClock } from '../src/base/clock.ts';
 import { migrations } from '../src/migrations.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { open } from '../src/storage/open.ts';
+import { patiently } from '../src/storage/patient.ts';
 import { rollUp } from '../src/usage/hours.ts';
 import { measurePages } from './console-pages.ts';
-import { historyDays, makeHistory } from './history.ts';
+import { countOf, historyDays, makeHistory } from './history.ts';
 
 /**
  * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: makes so many usage records there (at most the third number at a time, and then as much of the hourly figures: call it again), and tells how long
@@ -15,7 +16,7 @@ const whole = Number(wanted);
 const database = await open(url);
 await migrate(database, migrations);
 await database.query("INSERT INTO account (id, kind) VALUES ('wallet:bench', 'operator') ON CONFLICT (id) DO NOTHING");
-const [counted] = await database.query('SELECT COUNT(*) AS n, MAX(finished_at) AS last FROM usage');
+const counted = await countOf(database, 'usage');
 const [begun] = await database.query('SELECT MIN(created_at) AS at FROM users');
 const hourMs = 3_600_000;
 // The users of an earlier call were made at its beginning.
@@ -23,7 +24,7 @@ const to =
   begun?.['at'] === null || begun === undefined
     ? Math.floor(systemClock.now() / hourMs) * hourMs
     : Number(begun['at']) + historyDays * 24 * hourMs;
-const records = Math.min(whole, Number(counted?.['n']) + Number(atOnce));
+const records = Math.min(whole, counted + Number(atOnce));
 const started = systemClock.monotonicMs();
 const history = await makeHistory(database, to, records, whole);
 const made = systemClock.monotonicMs();
@@ -32,7 +33,11 @@ const hoursMax = Math.ceil(Number(atOnce) / 5_000);
 let hours = 0;
 let left = true;
 for (; records === whole && left && hours < hoursMax; hours++) left = (await rollUp(database, to + hourMs)) !== undefined;
-if (database.dialect === 'postgres' && !left) await database.query('ANALYZE');
+if (database.dialect === 'postgres' && !left)
+  await database.transact(function* () {
+    yield* patiently(database);
+    yield { sql: 'ANALYZE', params: [] };
+  });
 const rolled = systemClock.monotonicMs();
 console.log(`${records} of ${whole} records in ${seconds(made - started)}, ${hours} hours rolled up in ${seconds(rolled - made)}`);
 if (!left) {

@@ -32,8 +32,8 @@ export async function makeHistory(database: Database, to: number, records: numbe
   const from = to - days * dayMs;
   const spread = { from, to, ...(await people(database, from)) };
   await writeLists(database, { users: spread.users, keys: spread.keys, models });
-  const [counted] = await database.query('SELECT COUNT(*) AS n FROM usage');
-  for (let first = Number(counted?.['n']); first < records; first += chunk) {
+  const counted = await countOf(database, 'usage');
+  for (let first = counted; first < records; first += chunk) {
     const last = Math.min(first + chunk, records);
     await database.transact(function* () {
       yield* patiently(database);
@@ -47,8 +47,17 @@ export async function makeHistory(database: Database, to: number, records: numbe
     });
   }
   await database.query('DROP TABLE bench_list');
-  if (records === whole && Number(counted?.['n']) < records) await fund(database, spread);
+  if (records === whole && counted < records) await fund(database, spread);
   return spread;
+}
+
+/** However long it takes. */
+export function countOf(database: Database, table: string): Promise<number> {
+  return database.transact(function* () {
+    yield* patiently(database);
+    const [row] = yield { sql: `SELECT COUNT(*) AS n FROM ${table}`, params: [] };
+    return Number(row?.['n']);
+  });
 }
 
 const timeOf = ({ from, to }: History, n: number, whole: number): number => from + Math.floor((n * (to - from)) / whole);

@@ -28,7 +28,7 @@ export interface UsageRooms {
 const usualDays = 30;
 const spanDaysMax = 366;
 /** What single requests cost is in records alone: so many are added up, the latest. */
-const addedUpMax = 60_000;
+const addedUpMax = 12_000;
 
 const filtered = z.object({
   from: moment.optional(),
