@@ -134,7 +134,7 @@ describe('what an operator got wrong ends the command with one line and exit cod
       /there is no database .*nowhere.*--data/,
     ]),
     ['a backup into no folder', () => tollgate(['backup', 'none/b.db']), /there is no folder .*none/],
-    ['a user without a name', () => tollgate(['user', 'create', '--name', ' ']), /--name is empty/],
+    ['a user without a name', () => tollgate(['user', 'create', '--name', ' ']), /--name is one line of 1 to 100 characters/],
   ];
   test.each(cases)('%s', async (_name, run, words) => {
     const { code, errors } = await run();

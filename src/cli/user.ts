@@ -24,7 +24,7 @@ function shown(user: User, balanceNow: Nano): { id: string; name: string; role: 
 
 export async function create(options: Options & { readonly name: string; readonly role: Role }, env: Env): Promise<void> {
   const name = options.name.trim();
-  if (name === '' || name !== plainName(name)) throw new Failure('--name is one line of at most 100 characters');
+  if (name === '' || name !== plainName(name)) throw new Failure('--name is one line of 1 to 100 characters');
   await withDatabase(
     options,
     env,
