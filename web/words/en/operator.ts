@@ -42,7 +42,7 @@ export default {
     margin: 'Margin',
     marginNote: '(revenue − cost) ÷ revenue',
     requests: 'Requests',
-    requestsNote: 'your day; counted each minute',
+    requestsNote: 'your day, up to a few minutes ago',
     errors: 'Errors per channel and hour, 24 hours',
     noErrors: (requests: string) => `No errors in the last 24 hours, in ${requests} attempts.`,
     errorsSummary: (errors: string, requests: string, worst: string) =>
