@@ -5,9 +5,13 @@ import { readPlain } from './plain-request.ts';
 import { responseHead } from './response-head.ts';
 import { asLatin1, type Wire } from './wire.ts';
 
+/** So much of a next request is read while the answer to the one before it is made. */
+const aheadBytesMax = 16_384;
 /** A request that comes in more pieces, or for longer than so many looks, is read by somebody else. */
 const piecesMax = 4;
 const partialLooks = 2;
+/** All connections together keep no more than this of requests that have not come whole: node:http asks for a key before it reads a body. */
+const keptBytesMax = 16 * 1024 * 1024;
 
 /** One client's connection: one request at a time, and the wire of its answer. */
 export class LaneConnection implements Wire {
@@ -39,19 +43,23 @@ export class LaneConnection implements Wire {
     const bytes = this.#unread === undefined ? piece : Buffer.concat([this.#unread, piece]);
     if (!this.#busy) return this.#take(bytes);
     // Sent before the answer to the one before it: it waits for its turn. Reading goes on for a while: that is how we hear that a client has left.
-    this.#unread = bytes;
-    this.#pieces += 1;
-    if (this.#pieces >= piecesMax) this.#socket.pause();
+    this.#keep(bytes);
+    if (bytes.length >= aheadBytesMax) this.#socket.pause();
   };
+
+  #keep(bytes: Buffer | undefined): void {
+    this.#terms.keptBytes += (bytes?.length ?? 0) - (this.#unread?.length ?? 0);
+    this.#unread = bytes;
+  }
 
   #take(bytes: Buffer): void {
     const request = readPlain(bytes, this.#terms.paths, this.#terms.bodyBytesMax);
-    if (request === 'partial' && this.#pieces < piecesMax) {
-      this.#unread = bytes;
+    if (request === 'partial' && this.#pieces < piecesMax && this.#terms.keptBytes < keptBytesMax) {
+      this.#keep(bytes);
       this.#pieces += 1;
     } else if (typeof request === 'string' || request.end < bytes.length) this.#handOver(bytes);
     else {
-      this.#unread = undefined;
+      if (this.#unread !== undefined) this.#keep(undefined);
       this.#pieces = 0;
       this.#looks = 0;
       this.#busy = true;
@@ -63,6 +71,7 @@ export class LaneConnection implements Wire {
 
   #handOver(bytes: Buffer): void {
     const socket = this.#socket;
+    this.#keep(undefined);
     socket.off('data', this.#read).off('drain', this.#drain).off('timeout', this.#late);
     socket.off('end', this.#finished).off('error', this.#failed).off('close', this.#gone);
     this.#terms.handOver(this, socket, bytes);
@@ -86,7 +95,8 @@ export class LaneConnection implements Wire {
   }
 
   onClosed(closed: (complete: boolean) => void): void {
-    this.#closed.push(closed);
+    if (this.#busy) this.#closed.push(closed);
+    else closed(false);
   }
 
   whole(status: number, headers: readonly string[], body: Buffer | string): void {
@@ -104,11 +114,14 @@ export class LaneConnection implements Wire {
   }
 
   write(text: string): boolean {
+    // Behind an answer's end stands the next answer.
+    if (this.#ended) return true;
     if (text === '') return !this.#socket.writableNeedDrain;
     return this.#socket.write(this.#chunk(text), 'latin1');
   }
 
   end(text: string): void {
+    if (this.#ended) return;
     this.#last(`${text === '' ? this.#heading() : this.#chunk(text)}0\r\n\r\n`);
   }
 
@@ -185,6 +198,7 @@ export class LaneConnection implements Wire {
 
   readonly #gone = (): void => {
     this.#terms.gone(this);
+    this.#keep(undefined);
     if (!this.#busy) return;
     this.#busy = false;
     this.#tell(false);

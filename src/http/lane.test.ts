@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { client, listening, plain } from '../../test/support/raw-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import { collectBody } from './body.ts';
@@ -35,18 +35,6 @@ function echoNode(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 async function open(serve: Serve = echo): Promise<{ port: number; lane: Lane; server: Server }> {
   const server = createServer(echoNode);
   const paths = new Map([['/v1/plain', true]]);
@@ -54,31 +42,6 @@ async function open(serve: Serve = echo): Promise<{ port: number; lane: Lane; se
   onTestFinished(() => lane.closeAll());
   return { port: await listening(server), lane, server };
 }
-
-interface Client {
-  readonly socket: Socket;
-  readonly text: () => string;
-  readonly ended: () => boolean;
-}
-
-function client(port: number): Client {
-  const socket = connect(port, '127.0.0.1');
-  let text = '';
-  let ended = false;
-  socket.on('data', (piece) => {
-    text += piece.toString('latin1');
-  });
-  socket
-    .on('error', () => {})
-    .on('close', () => {
-      ended = true;
-    });
-  onTestFinished(() => void socket.destroy());
-  return { socket, text: () => text, ended: () => ended };
-}
-
-const plain = (body: string, more = ''): string =>
-  `POST /v1/plain HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
 
 /** What was heard of each request, by the answers on one connection. */
 const heard = (text: string): Heard[] =>

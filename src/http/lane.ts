@@ -17,6 +17,8 @@ export interface LaneTerms {
   /** Looks, each `lookMs` after the one before, that a connection without a request stays open for. */
   readonly idleLooks: number;
   readonly closing: boolean;
+  /** What has come of requests that are not there whole, of all connections. */
+  keptBytes: number;
   /** The part of a head that every answer has. */
   always(): string;
   serve(request: PlainRequest, wire: Wire): void;
@@ -43,6 +45,7 @@ export class Lane implements LaneTerms {
   readonly idleLooks: number;
   readonly serve: LaneOptions['serve'];
   closing = false;
+  keptBytes = 0;
   readonly #kept: () => string;
   readonly #last: () => string;
   readonly #server: Server;
@@ -54,7 +57,8 @@ export class Lane implements LaneTerms {
   constructor(server: Server, { paths, clock, keepAliveTimeoutMs, bodyBytesMax, serve }: LaneOptions) {
     this.paths = paths;
     this.serve = serve;
-    this.idleLooks = Math.ceil(keepAliveTimeoutMs / lookMs);
+    // The first look may follow an answer at once; what was promised to the client is kept.
+    this.idleLooks = Math.ceil(keepAliveTimeoutMs / lookMs) + 1;
     this.bodyBytesMax = Math.min(bodyBytesMax, laneBytesMax);
     this.#kept = httpDates(clock, `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(keepAliveTimeoutMs / 1_000)}\r\n`);
     this.#last = httpDates(clock, 'connection: close\r\n');
@@ -62,8 +66,14 @@ export class Lane implements LaneTerms {
     const [framework] = server.listeners('connection');
     if (framework === undefined) throw new Error('node:http listens to its server');
     this.#framework = framework as (this: Server, socket: Socket) => void;
-    server.removeAllListeners('connection').on('connection', (socket: Socket) => this.#connections.add(new LaneConnection(socket, this)));
+    server.removeAllListeners('connection').on('connection', (socket: Socket) => this.#begin(socket));
     this.#looking = setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  #begin(socket: Socket): void {
+    // Nobody would look after it any more.
+    if (this.closing) socket.destroy();
+    else this.#connections.add(new LaneConnection(socket, this));
   }
 
   always(): string {

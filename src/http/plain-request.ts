@@ -31,7 +31,9 @@ const nameOf = remembered(
  */
 export function readPlain(bytes: Buffer, paths: ReadonlyMap<string, unknown>, bodyBytesMax: number): PlainRequest | 'partial' | 'other' {
   const headLength = bytes.indexOf(headEnd, 0, 'latin1');
-  if (headLength < 0 || headLength > headBytesMax) return headLength < 0 && bytes.length < headBytesMax ? 'partial' : 'other';
+  if (headLength < 0)
+    return bytes.length < headBytesMax && method.startsWith(bytes.toString('latin1', 0, method.length)) ? 'partial' : 'other';
+  if (headLength > headBytesMax) return 'other';
   const head = bytes.toString('latin1', 0, headLength + 2);
   const lineEnd = head.indexOf('\r\n');
   const urlEnd = lineEnd - version.length;

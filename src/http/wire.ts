@@ -5,7 +5,7 @@ import { pipeline, type Readable } from 'node:stream';
 export interface Wire {
   /** The address at the other end. */
   readonly peer: string | undefined;
-  /** Calls `closed` once: with true when the client has all of the answer, with false when it has gone without. */
+  /** Calls `closed` once: with true when the client has all of the answer, with false when it has gone without; at once when that has been. */
   onClosed(closed: (complete: boolean) => void): void;
   /** All of an answer. `headers`: name, value, name, value, …; with them its length. */
   whole(status: number, headers: readonly string[], body: Buffer | string): void;
@@ -37,6 +37,7 @@ export function asLatin1(body: Buffer | string): Buffer | string {
 export class ResponseWire implements Wire {
   readonly #response: ServerResponse;
   #queued = false;
+  #over = false;
   #closed: ((complete: boolean) => void)[] = [];
 
   constructor(response: ServerResponse) {
@@ -55,13 +56,15 @@ export class ResponseWire implements Wire {
 
   readonly #onClose = (): void => {
     if (this.#queued) this.#response.req.socket.off('close', this.#onClose);
+    this.#over = true;
     const closed = this.#closed;
     this.#closed = [];
     for (const tell of closed) tell(this.#response.writableFinished);
   };
 
   onClosed(closed: (complete: boolean) => void): void {
-    this.#closed.push(closed);
+    if (this.#over) closed(this.#response.writableFinished);
+    else this.#closed.push(closed);
   }
 
   whole(status: number, headers: readonly string[], body: Buffer | string): void {

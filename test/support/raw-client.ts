@@ -1,0 +1,43 @@
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** Its port, on loopback, until the test ends. */
+export async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+interface Client {
+  readonly socket: Socket;
+  readonly text: () => string;
+  readonly ended: () => boolean;
+}
+
+/** A connection that says what it is told to, byte by byte. */
+export function client(port: number): Client {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  let ended = false;
+  socket.on('data', (piece) => {
+    text += piece.toString('latin1');
+  });
+  socket
+    .on('error', () => {})
+    .on('close', () => {
+      ended = true;
+    });
+  onTestFinished(() => void socket.destroy());
+  return { socket, text: () => text, ended: () => ended };
+}
+
+/** What the lane reads by itself. */
+export const plain = (body: string, more = ''): string =>
+  `POST /v1/plain HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
