@@ -42,6 +42,14 @@ test('a place is free again when its request has ended, or its process', async (
   expect(isPass(await first.worker.enter('u', one, 10))).toBe(true);
 });
 
+test('what is heard of a process behind its end takes no place', async () => {
+  const { first, second } = crew();
+  const one = allowance({ concurrency: 1 });
+  second.keeper.gone();
+  void second.worker.enter('u', one, 10);
+  expect(isPass(await first.worker.enter('u', one, 10))).toBe(true);
+});
+
 test('who has no limits is asked of nobody', () => {
   const limiter = new CrewLimiter(() => {
     throw new Error('nobody is asked');

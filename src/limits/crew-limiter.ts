@@ -58,6 +58,7 @@ export class LimitKeeper {
   readonly #limiter: Limiter;
   readonly #answer: (answer: LimitAnswer) => void;
   readonly #running = new Map<number, { readonly pass: Pass; readonly tokens: number }>();
+  #gone = false;
 
   constructor(limiter: Limiter, answer: (answer: LimitAnswer) => void) {
     this.#limiter = limiter;
@@ -65,6 +66,8 @@ export class LimitKeeper {
   }
 
   asked(question: LimitQuestion): void {
+    // Its last questions may be read after its end has been heard of.
+    if (this.#gone) return;
     if (question.limit === 'finish') {
       this.#running.get(question.id)?.pass.finish(question.tokens);
       this.#running.delete(question.id);
@@ -79,6 +82,7 @@ export class LimitKeeper {
 
   /** The process has ended: what it ran runs no more, and counts as it was estimated. */
   gone(): void {
+    this.#gone = true;
     for (const { pass, tokens } of this.#running.values()) pass.finish(tokens);
     this.#running.clear();
   }
