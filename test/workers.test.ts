@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { check } from '../src/ledger/check.ts';
 import { ledgerProcedures } from '../src/ledger/procedures.ts';
@@ -51,7 +52,14 @@ channels:
 
   const before = workersIn(await metrics());
   const [worker] = readFileSync(`/proc/${node.child.pid}/task/${node.child.pid}/children`, 'utf8').trim().split(' ').map(Number);
+  // It dies with questions on their way to the supervisor, who will answer nobody.
+  node.child.kill('SIGSTOP');
+  const cut = Promise.allSettled(Array.from({ length: 16 }, () => ask(limited.key.secret)));
+  await wait(300);
   process.kill(worker ?? 0, 'SIGKILL');
+  node.child.kill('SIGCONT');
+  // Whose connection was being handed to it may wait for long.
+  await Promise.race([cut, wait(1_000)]);
   await expect.poll(async () => workersIn(await metrics()).some((worker) => !before.includes(worker)), { timeout: 15_000 }).toBe(true);
   expect(await Promise.all(Array.from({ length: 8 }, () => ask(free.key.secret)))).toEqual(Array.from({ length: 8 }, () => 200));
   expect(await node.stop()).toBe(0);

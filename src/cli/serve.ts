@@ -47,7 +47,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   }
   const configuration = await configurationOf(options.config, env);
   if (crew?.first !== false) for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
-  if (configuration.channels.length === 0) {
+  if (configuration.channels.length === 0 && crew?.first !== false) {
     console.error(
       'tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.',
     );
@@ -196,7 +196,11 @@ export function stopOnSignal(gateway: Gateway, alsoClose: () => Promise<void> = 
       .close()
       .then(alsoClose)
       // The process ends when nothing is open any more: ending it under a closing database is a crash of the engine.
-      .then(() => setTimeout(() => process.exit(0), lingerMs).unref());
+      .then(() => {
+        // A supervisor's line is no reason to stay.
+        process.channel?.unref();
+        setTimeout(() => process.exit(0), lingerMs).unref();
+      });
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -56,6 +56,8 @@ class Supervisor {
     this.#workers.add(worker);
     const send = (heard: Heard): void => void (worker.isConnected() && worker.send(heard));
     const keeper = new LimitKeeper(this.#limiter, send);
+    // What is sent to one that has died a moment ago is lost with it; its end is heard of soon.
+    worker.on('error', () => {});
     return new Promise((resolve) => {
       worker.on('message', (told: Told) => {
         if ('limit' in told) keeper.asked(told);
