@@ -138,7 +138,7 @@ const drainMs = 25_000;
 
 /** Wires the rooms in the order of the floors, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const log = openLog(options.logLevel, systemClock);
+  const log = openLog(options.logLevel, systemClock, options.crew !== undefined);
   const { database, sole, alone } = await openDatabase(options);
   const sealer = openSealer(options.masterKey);
   const recorded =

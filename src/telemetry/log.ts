@@ -14,6 +14,8 @@ export interface Log {
 /** Lines gather to this many bytes, or until the next flush, before they are written: one system call for many. */
 const gatherBytes = 8_192;
 const flushEveryMs = 500;
+/** Several processes that write to one pipe do not tear each other's lines: a write of up to 4,096 bytes is one (PIPE_BUF, pipe(7)). */
+const sharing = { minLength: 3_072, maxWrite: 4_096 };
 
 /** Where it went wrong. The words of a SyntaxError quote what could not be read, which may be anybody's: of it only the way is told. */
 export function errorText(error: unknown): string {
@@ -23,9 +25,9 @@ export function errorText(error: unknown): string {
   return `${name} (what it quotes is left out)${stack.split(message).at(-1)}`;
 }
 
-/** `level` as in pino: `info` writes a line a request, `warn` only what went wrong, `silent` nothing. */
-export function openLog(level: string, clock: Clock): Log {
-  const destination = pino.destination({ fd: 1, minLength: gatherBytes, sync: true });
+/** `level` as in pino: `info` writes a line a request, `warn` only what went wrong, `silent` nothing. `shared`: other processes write to the same place. */
+export function openLog(level: string, clock: Clock, shared = false): Log {
+  const destination = pino.destination({ fd: 1, minLength: gatherBytes, sync: true, ...(shared && sharing) });
   const logger = pino({ level, base: null, timestamp: () => `,"time":${clock.now()}` }, destination);
   const told = logger.isLevelEnabled('info');
   const timer = setInterval(() => destination.flush(), flushEveryMs).unref();
