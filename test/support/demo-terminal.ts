@@ -28,7 +28,7 @@ export interface Terminal {
 /** Beside a demo that has just been started. */
 export async function openDemoTerminal(): Promise<Terminal> {
   const { demo, url, key } = await startDemo();
-  return openTerminal({ TOLLGATE_URL: url, TOLLGATE_KEY: key }, [demo]);
+  return openTerminal({ TOLLGATE_URL: url, TOLLGATE_API_KEY: key }, [demo]);
 }
 
 /** Beside nothing, with a free port: what is started listens there. */

@@ -121,7 +121,7 @@ function kindOf(schema: Schema): string {
 function sample(row: Row, { id, body }: Operation, base: string): string {
   const { example } = examples[id] ?? {};
   if (example === undefined || body?.['application/json'] === undefined) return '';
-  const command = `curl ${base}${pathOf(row)} -H "authorization: Bearer $TOLLGATE_KEY" \\\n  -H "content-type: application/json" \\\n  -d '${JSON.stringify(example)}'`;
+  const command = `curl ${base}${pathOf(row)} -H "authorization: Bearer $TOLLGATE_API_KEY" \\\n  -H "content-type: application/json" \\\n  -d '${JSON.stringify(example)}'`;
   return `<h4>Example</h4><pre tabindex="0" aria-label="Example of ${id}">${escaped(command)}</pre>`;
 }
 
