@@ -34,17 +34,17 @@ test('a node that drains is alive and not ready, and what runs is answered', asy
 onPostgres((_, __, fresh) => {
   test('a node whose database is away is alive and not ready, tells it, and recovers by itself', async () => {
     const relay = await relayTo((await fresh()).url);
-    const till = { heartbeatMs: 100, doubtfulMs: 700, silenceMs: 60_000 };
+    const till = { heartbeatMs: 100, doubtfulMs: 2_000, silenceMs: 60_000 };
     const running = await startRunning({ databaseUrl: relay.url, configuration: oneModel('http://127.0.0.1:1'), till });
-    await wait(1_000);
+    await wait(2_500);
     // Nobody asked for anything meanwhile: its heartbeat is what keeps it ready.
     expect(await statusOf(`${running.url}/readyz`)).toBe(200);
     relay.cut();
     await expect.poll(() => statusOf(`${running.url}/readyz`), soon).toBe(503);
     expect(await statusOf(`${running.url}/healthz`)).toBe(200);
-    expect(await metricOf(running.url, 'tollgate_till_admitting')).toBe(0);
+    await expect.poll(() => metricOf(running.url, 'tollgate_till_admitting'), soon).toBe(0);
     relay.mend();
     await expect.poll(() => statusOf(`${running.url}/readyz`), soon).toBe(200);
-    expect(await metricOf(running.url, 'tollgate_ready')).toBe(1);
+    await expect.poll(() => metricOf(running.url, 'tollgate_ready'), soon).toBe(1);
   });
 });
