@@ -13,7 +13,7 @@ import { type PaymentSettings, paymentSettings, wrongPayments } from '../payment
 import { vendors } from '../providers/index.ts';
 import { linkAddress, operatorLink } from '../signin/operator-link.ts';
 import { type SigninSettings, signinSettings } from '../signin/settings.ts';
-import { loadMasterKey } from '../storage/master-key.ts';
+import { isTyped, loadMasterKey, makeOneWith } from '../storage/master-key.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { type Env, makeInstallation } from './installation.ts';
 import { Failure } from './output.ts';
@@ -54,7 +54,10 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   }
   // Without a file and without keys, what was recorded before goes on being sold.
   const named = options.config !== undefined || configuration.channels.length > 0;
-  const gateway = await openGateway({ ...(await gatewayOptions(options, named ? configuration : undefined, env)), crew });
+  const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
+  if (isTyped(wanted.masterKey) && crew?.first !== false)
+    console.error(`tollgate: the master key is a pattern that can be guessed. Make one with: ${makeOneWith}`);
+  const gateway = await openGateway({ ...wanted, crew });
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices) console.error(`tollgate: ${id} keeps its imported price, which the configuration does not name`);
   const link = crew?.first === false ? undefined : await signInLink(gateway, env);

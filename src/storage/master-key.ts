@@ -7,17 +7,19 @@ import { MasterKeyError, masterKeyBytes } from './seal.ts';
 const variable = 'TOLLGATE_MASTER_KEY';
 const fileName = 'master.key';
 
-/** A key that was made at random has some thirty different bytes; one with fewer than these was typed. */
+/** A key that was made at random has some thirty different bytes. */
 const differentBytesMin = 16;
+
+/** Whether somebody typed it: what is sealed under a pattern can be opened by whoever guesses it. */
+export const isTyped = (key: Buffer): boolean => new Set(key).size < differentBytesMin;
+
+export const makeOneWith = `openssl rand -base64 ${masterKeyBytes}`;
 
 function parse(text: string, where: string): Buffer {
   const trimmed = text.trim();
   const key = Buffer.from(trimmed, 'base64');
-  const isMade = new Set(key).size >= differentBytesMin;
-  if (key.length === masterKeyBytes && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) && isMade) return key;
-  if (key.length === masterKeyBytes && !isMade)
-    throw new MasterKeyError(`${where} holds a pattern, not a key. Make one with: openssl rand -base64 ${masterKeyBytes}`);
-  throw new MasterKeyError(`${where} must hold ${masterKeyBytes} bytes in base64. Make one with: openssl rand -base64 ${masterKeyBytes}`);
+  if (key.length === masterKeyBytes && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return key;
+  throw new MasterKeyError(`${where} must hold ${masterKeyBytes} bytes in base64. Make one with: ${makeOneWith}`);
 }
 
 /**

@@ -90,19 +90,18 @@ describe.skipIf(!postgresCanBeHurt)('PostgreSQL', () => {
     await expectNothingLost(running.gateway.database, load);
   });
 
-  test.runIf(long)(
-    'away for longer than an answer may wait: what runs is ended as a stream with an error or a 503, what comes is a 503',
-    {
-      timeout: 180_000,
-    },
-    async () => {
+  /** For longer than an answer may wait for its charge: only `npm run test:long` has the time. */
+  test.each(long ? [45_000] : [])(
+    'away for %i ms, longer than an answer may wait: what runs ends with an error or a 503, what comes is a 503',
+    { timeout: 180_000 },
+    async (awayMs) => {
       const postgres = await startPostgresServer();
       const running = await start(postgres.url);
       const load = startLoad([running], running.key, clients);
       await wait(1_000);
       postgres.pause();
       const before = load.delivered.size;
-      await wait(45_000);
+      await wait(awayMs);
       expect(load.refused.get(503) ?? 0).toBeGreaterThan(10);
       postgres.resume();
       await expect.poll(() => load.delivered.size, { timeout: 60_000 }).toBeGreaterThan(before + 100);
