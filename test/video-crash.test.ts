@@ -19,7 +19,7 @@ import { type GatewayProcess, startProcess } from './support/process.ts';
 import { json } from './support/scripted-vendor.ts';
 
 /** `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/video-crash.test.ts` is the long run. */
-const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 20 : 4));
+const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 12 : 4));
 const clients = 6;
 const price = 5n * 700_000_000n;
 
