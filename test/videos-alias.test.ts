@@ -82,11 +82,13 @@ test('the official package makes, waits for, downloads, lists and deletes videos
 
 test('a picture to begin with goes along, as a file and by its address', async () => {
   const { openai, sim } = await studio();
+  /** The last submission: what is under way is asked for meanwhile. */
+  const submitted = (): unknown => JSON.parse(String(sim.requests.findLast(({ method }) => method === 'POST')?.body));
   // The package sends what it reads from a disk as a stream of bytes.
   for (const type of ['image/png', 'application/octet-stream']) {
     const input_reference = await toFile(png, 'a.png', { type });
     await openai.videos.create({ model: 'sora-2-openai', prompt: 'It moves', seconds: '4', input_reference });
-    expect(JSON.parse(String(sim.requests.at(-1)?.body))).toMatchObject({
+    expect(submitted()).toMatchObject({
       input_reference: { image_url: `data:image/png;base64,${png.toString('base64')}` },
     });
   }
@@ -102,8 +104,7 @@ test('a picture to begin with goes along, as a file and by its address', async (
     seconds: '4',
     input_reference: { image_url: 'https://example.com/a.png' },
   });
-  const last = sim.requests.findLast(({ method }) => method === 'POST');
-  expect(JSON.parse(String(last?.body))).toMatchObject({ input_reference: { image_url: 'https://example.com/a.png' } });
+  expect(submitted()).toMatchObject({ input_reference: { image_url: 'https://example.com/a.png' } });
 });
 
 test('why a video failed is told in both ways', async () => {
