@@ -83,7 +83,7 @@ const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available
 function speaking({ parts, admitted, request }: Exchange): readonly Candidate[] {
   const { candidates } = admitted.offer;
   if (request.capability === 'chat') return candidates;
-  return candidates.filter(({ channel }) => parts.lanes.of(channel).adapter(request.capability) !== undefined);
+  return parts.lanes.speaking(candidates, request.capability);
 }
 
 async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane): Promise<Tried> {

@@ -1,5 +1,5 @@
 import type { AnsweredCapability, Capability, TaskCapability } from '../base/capability.ts';
-import type { Channel, Snapshot } from '../catalog/snapshot.ts';
+import type { Candidate, Channel, Snapshot } from '../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
 import type {
   Adapter,
@@ -57,6 +57,7 @@ export class Lanes {
   readonly #means: Means;
   readonly #limits: UpstreamLimits;
   readonly #lanes = new Map<string, Kept>();
+  readonly #speaking = new WeakMap<readonly Candidate[], Map<AnsweredCapability, readonly Candidate[]>>();
 
   constructor(vendors: ReadonlyMap<string, Vendor>, means: Means, limits: UpstreamLimits = upstreamLimits) {
     this.#vendors = vendors;
@@ -68,6 +69,16 @@ export class Lanes {
     const kept = this.#lanes.get(laneName(channel.name, channel.keyNumber));
     if (kept !== undefined && kept.channel === channel) return kept.lane;
     return this.#open(channel, kept);
+  }
+
+  /** Those of a model's channels whose vendor can do what is asked: looked for once, since a changed catalogue brings new lists. */
+  speaking(candidates: readonly Candidate[], capability: AnsweredCapability): readonly Candidate[] {
+    let known = this.#speaking.get(candidates);
+    if (known === undefined) this.#speaking.set(candidates, (known = new Map()));
+    let speaking = known.get(capability);
+    if (speaking === undefined)
+      known.set(capability, (speaking = candidates.filter(({ channel }) => this.of(channel).adapter(capability) !== undefined)));
+    return speaking;
   }
 
   #open(channel: Channel, kept: Kept | undefined): Lane {

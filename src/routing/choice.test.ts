@@ -138,3 +138,61 @@ test('of a crowd that arrives at once, one request is the probe of a channel tha
     expect(picked.filter((id) => id === 'failing').length, policy).toBe(1);
   }
 });
+
+describe('a crowd', () => {
+  const crowd = Array.from({ length: 40 }, (_, n) => channel(`c${n}`, n % 4, { priority: n < 4 ? 1 : 0, cost: n % 5 }));
+
+  test('shares by weight, its spares and those behind it wait', () => {
+    const counted = shares(new Health(), crowd, choice('weighted'));
+    const weights = crowd.slice(4).reduce((sum, { weight }) => sum + weight, 0);
+    for (const { id, weight, priority } of crowd) expect(counted[id] ?? 0, id).toBeCloseTo(priority === 0 ? weight / weights : 0, 2);
+  });
+
+  test('by cost the cheapest alone share', () => {
+    const counted = shares(new Health(), crowd, choice('cost'));
+    const cheapest = crowd.filter(({ priority, cost, weight }) => priority === 0 && cost === 0 && weight > 0);
+    expect(new Set(Object.keys(counted))).toEqual(new Set(cheapest.map(({ id }) => id)));
+  });
+
+  test('who is away or was tried is asked no more, and the others share what was theirs', () => {
+    const health = new Health();
+    const [away, tried] = crowd.filter(({ weight, priority }) => weight === 3 && priority === 0);
+    if (away === undefined || tried === undefined) throw new Error('there are some');
+    health.faulted(away.id, { kind: 'credentials', message: '' }, 0);
+    const random = seededRandom(seed);
+    const counts = new Map<string, number>();
+    for (let n = 0; n < 20_000; n++) {
+      const id = health.pick(crowd, [tried], 0, random, choice('weighted'))?.id ?? '';
+      counts.set(id, (counts.get(id) ?? 0) + 1 / 20_000);
+    }
+    const left = crowd.filter((one) => one.priority === 0 && one !== away && one !== tried);
+    const weights = left.reduce((sum, { weight }) => sum + weight, 0);
+    for (const { id, weight } of left) expect(counts.get(id) ?? 0, id).toBeCloseTo(weight / weights, 2);
+    expect([counts.has(away.id), counts.has(tried.id)]).toEqual([false, false]);
+  });
+
+  test('when nearly all are away, whoever is left is found', () => {
+    const health = new Health();
+    const well = crowd[39];
+    for (const { id } of crowd.slice(0, 39)) health.faulted(id, { kind: 'credentials', message: '' }, 0);
+    for (let n = 0; n < 100; n++) expect(health.pick(crowd, [], 0, seededRandom(n), choice('weighted'))).toBe(well);
+  });
+
+  test('a thousand channels are not looked at one by one', () => {
+    let looks = 0;
+    const watched = Array.from({ length: 1_000 }, (_, n) => ({
+      id: `c${n}`,
+      priority: 0,
+      get weight() {
+        looks++;
+        return 1;
+      },
+    }));
+    const health = new Health();
+    const random = seededRandom(seed);
+    health.pick(watched, [], 0, random);
+    looks = 0;
+    for (let n = 0; n < 100; n++) health.pick(watched, [], 0, random);
+    expect(looks).toBeLessThan(1_000);
+  });
+});

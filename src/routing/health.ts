@@ -1,8 +1,10 @@
 import type { Fault, FaultKind } from '../base/fault.ts';
+import type { Policy } from '../base/policy.ts';
 import type { Random } from '../base/random.ts';
 import { Breaker } from './breaker.ts';
 import type { Weighted } from './candidate.ts';
 import { arrival, byWeight, type Choice, luckOf, order, shareOf } from './choice.ts';
+import { type Crowd, crowdMin, crowdOf, memberOf } from './crowd.ts';
 import { Paces } from './pace.ts';
 
 /** Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can bring it there. */
@@ -25,6 +27,8 @@ const untouched: ChannelState = { breaker: 'closed', shut: undefined, failures: 
 
 /** Classes of candidates, best first: 0 healthy, 1 healthy without weight, 2 and 3 the same with an open breaker. */
 const unusable = 4;
+/** How often somebody well is looked for by luck before all are looked at. */
+const drawsMax = 4;
 
 /**
  * What this process knows of its channels, one breaker for each candidate id. `now` is everywhere in milliseconds of one steady clock.
@@ -33,6 +37,8 @@ const unusable = 4;
 export class Health {
   private readonly breakers = new Map<string, Breaker>();
   private readonly paces = new Paces();
+  /** By the list, which is never changed: a new catalogue brings new ones. */
+  private readonly crowds = new WeakMap<readonly Weighted[], { readonly policy: Policy; readonly crowd: Crowd<Weighted> }>();
 
   /** The vendor delivered. */
   answered(id: string, now: number): void {
@@ -53,6 +59,8 @@ export class Health {
    * Picking an open breaker's candidate makes it the probe.
    */
   pick<C extends Weighted>(candidates: readonly C[], tried: readonly C[], now: number, random: Random, choice = byWeight): C | undefined {
+    const drawn = candidates.length < crowdMin ? undefined : this.draw(candidates, tried, now, random, choice);
+    if (drawn !== undefined) return drawn;
     const fastestMs = choice.policy === 'latency' ? this.paces.fastest(candidates, choice.streamed) : 0;
     let best: C | undefined;
     let bestClass = unusable;
@@ -95,6 +103,31 @@ export class Health {
       results,
       lastFault,
     };
+  }
+
+  /**
+   * By luck among those who come first, as often as it takes to meet one who is well: a thousand channels cost no more than ten. Undefined: look at all of them. Who was met and is not well leaves the
+   * others' shares as they are to each other.
+   */
+  private draw<C extends Weighted>(list: readonly C[], tried: readonly C[], now: number, random: Random, choice: Choice): C | undefined {
+    if (choice.together !== undefined || choice.policy === 'latency') return undefined;
+    const crowd = this.crowd(list, choice.policy);
+    for (let draws = 0; draws < drawsMax; draws++) {
+      const member = memberOf(crowd, random());
+      if (member === undefined || tried.includes(member) || this.classOf(member, now) !== 0) continue;
+      this.claim(member.id, now);
+      return member;
+    }
+    return undefined;
+  }
+
+  private crowd<C extends Weighted>(list: readonly C[], policy: Policy): Crowd<C>;
+  private crowd(list: readonly Weighted[], policy: Policy): Crowd<Weighted> {
+    const kept = this.crowds.get(list);
+    if (kept?.policy === policy) return kept.crowd;
+    const crowd = crowdOf(list, policy);
+    this.crowds.set(list, { policy, crowd });
+    return crowd;
   }
 
   private arrivalOf(candidate: Weighted, { policy, together, streamed }: Choice, fastestMs: number, random: Random): number {
