@@ -23,10 +23,16 @@ export interface Paced extends Answered {
   readonly chunks: number;
   /** From the instant that the schedule gave the request to the end of its answer. */
   readonly wholeMs: Percentiles;
-  /** From sending to the first chunk. */
+  /** From the same instant to the first chunk. */
   readonly firstMs: Percentiles;
   /** From a chunk's being written by the vendor to its being read. */
   readonly lateMs: Percentiles;
+  /** From the instant at which a request should and could have been sent to its being sent: what the client itself is late. */
+  readonly lagMs: Percentiles;
+  /** Processor time of the client. */
+  readonly cpuSeconds: number;
+  /** What went wrong first: the beginning of an answer that was no 200, for example. */
+  readonly wrong: string;
 }
 
 const wrk = find('wrk');
@@ -55,12 +61,22 @@ end
 `;
 }
 
-/** Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0), all of them finished. Needs the Go program. */
-export async function pace(folder: string, command: string, target: Target, load: Load & { readonly rate: number }): Promise<Paced> {
+/**
+ * Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0). All of them are waited for, but for `patience` seconds
+ * (20) at most; what is not answered then is an error. Needs the Go program.
+ */
+export async function pace(
+  folder: string,
+  command: string,
+  target: Target,
+  load: Load & { readonly rate: number; readonly patience?: number },
+): Promise<Paced> {
   const file = join(folder, 'body.json');
   writeFileSync(file, target.body);
   const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-header', `${name}: ${value}`]);
-  const numbers = ['-connections', load.connections, '-seconds', load.seconds, '-rate', load.rate].map(String);
+  const numbers = ['-connections', load.connections, '-seconds', load.seconds, '-rate', load.rate, '-patience', load.patience ?? 20].map(
+    String,
+  );
   return JSON.parse(await runAsync('around', command, ['load', '-url', target.url, '-body', file, ...headers, ...numbers]));
 }
 

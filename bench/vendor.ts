@@ -112,7 +112,7 @@ function buildPace(folder: string): string | undefined {
   const go = find('go');
   if (go === undefined) return undefined;
   const command = join(folder, 'pace');
-  run(go, ['build', '-o', command, 'main.go'], {}, join(import.meta.dirname, 'pace'));
+  run(go, ['build', '-o', command, '.'], {}, join(import.meta.dirname, 'pace'));
   return command;
 }
 
