@@ -1,5 +1,5 @@
 import type { Allowance, Limiter, Overrun, Pass, Share, SharedLimiter } from './contract.ts';
-import { isUnlimited } from './limiter.ts';
+import { isUnlimited, unlimited } from './limiter.ts';
 
 /** What a process asks of the one that keeps the limits of all; plain data. */
 export type LimitQuestion =
@@ -18,8 +18,6 @@ export interface LimitAnswer {
   readonly limited: number;
   readonly entered: Overrun | Pick<Pass, 'requests' | 'tokens'>;
 }
-
-const unlimited: Pass = { requests: undefined, tokens: undefined, finish: () => {} };
 
 /** The limits of one process of several on one machine: they are kept in another, which is asked. */
 export class CrewLimiter implements SharedLimiter {

@@ -10,7 +10,7 @@ const sweptPerArrival = 4;
 export const concurrencyRetryMs = 1_000;
 
 /** What a group without limits gets: no state, no allocation. */
-const unlimited: Pass = { requests: undefined, tokens: undefined, finish: () => {} };
+export const unlimited: Pass = { requests: undefined, tokens: undefined, finish: () => {} };
 
 export const isUnlimited = ({ rpm, tpm, concurrency }: Allowance): boolean =>
   rpm === undefined && tpm === undefined && concurrency === undefined;
