@@ -280,12 +280,11 @@ export function replaceSole(bytes: Buffer, name: string, json: string): Buffer |
   const at = bytes.indexOf(key, 0, 'latin1');
   if (at < 0 || bytes.indexOf(key, at + key.length, 'latin1') >= 0 || bytes.includes('\\u', 0, 'latin1')) return undefined;
   const head = bytes.toString('latin1', at + key.length, at + key.length + soleMax);
-  const value = blank(head, blank(head, 0) + 1);
-  const end = head.indexOf('"', value + 1);
-  if (head.charCodeAt(value) !== quote || end < 0 || head.charCodeAt(end - 1) === backslash) return undefined;
-  const from = at + key.length + value;
-  const length = end + 1 - value;
-  if (length === json.length && head.startsWith(json, value)) return bytes;
+  const found = plainString(head, 0);
+  if (found === undefined) return undefined;
+  const from = at + key.length + found.value;
+  const length = found.end - found.value;
+  if (length === json.length && head.startsWith(json, found.value)) return bytes;
   const edited = Buffer.allocUnsafe(bytes.length - length + json.length);
   bytes.copy(edited, 0, 0, from);
   edited.write(json, from, 'latin1');
@@ -304,10 +303,17 @@ export function replaceSoles(text: string, changes: readonly (readonly [name: st
     const key = `"${name}"`;
     const at = edited.indexOf(key);
     if (at < 0 || edited.includes(key, at + key.length)) return undefined;
-    const value = blank(edited, blank(edited, at + key.length) + 1);
-    const end = edited.indexOf('"', value + 1);
-    if (edited.charCodeAt(value) !== quote || end < 0 || edited.charCodeAt(end - 1) === backslash) return undefined;
-    edited = edited.slice(0, value) + json + edited.slice(end + 1);
+    const found = plainString(edited, at + key.length);
+    if (found === undefined) return undefined;
+    edited = edited.slice(0, found.value) + json + edited.slice(found.end);
   }
   return edited;
+}
+
+/** The string behind a member's name that ends at `at`; undefined where it is none, does not end in this text, or a quote in it may be escaped. */
+function plainString(text: string, at: number): Span | undefined {
+  const value = blank(text, blank(text, at) + 1);
+  const last = text.indexOf('"', value + 1);
+  if (text.charCodeAt(value) !== quote || last < 0 || text.charCodeAt(last - 1) === backslash) return undefined;
+  return { value, end: last + 1 };
 }
