@@ -2,7 +2,22 @@ import { roles } from '../responses-content.ts';
 import { outputTokensLeast, topLogprobsMax } from '../responses.ts';
 import { pageMax } from '../responses-stored.ts';
 import type { Operations } from './operation.ts';
-import { anyObject, answered, asked, flag, list, number, oneOf, passed, ref, type Schema, text, whole, word } from './schema.ts';
+import {
+  anyObject,
+  answered,
+  asked,
+  flag,
+  list,
+  number,
+  oneOf,
+  pageOf,
+  pageQuery,
+  passed,
+  ref,
+  type Schema,
+  text,
+  whole,
+} from './schema.ts';
 
 const isMessage: Schema = {
   anyOf: [
@@ -153,21 +168,8 @@ export const responsesOperations: Operations = {
     tag: 'Responses',
     summary: 'What a stored response was asked',
     path: id,
-    query: {
-      order: word('By time; `desc` by default.', ['asc', 'desc']),
-      limit: whole('Items of one page, 20 by default.', 1, pageMax),
-      after: text('The last item of the page before.'),
-    },
-    schemas: {
-      Page: answered(
-        {
-          object: { type: 'string', const: 'list' },
-          data: { type: 'array', items: { type: 'object' } },
-          has_more: flag('Whether there is another page.'),
-        },
-        { first_id: text('Of the first item.'), last_id: text('Of the last item, for `after`.') },
-      ),
-    },
+    query: pageQuery(pageMax),
+    schemas: { Page: pageOf({ type: 'object' }) },
     answer: { 'application/json': ref('Page') },
   },
 };

@@ -53,6 +53,18 @@ export function asked(required: Members, optional: Members = {}): Schema {
   return { type: 'object', required: Object.keys(required), properties: { ...required, ...nullable } };
 }
 
+/** What says which page of a list is wanted, and the page. */
+export const pageQuery = (most: number): Members => ({
+  order: word('By time; `desc` by default.', ['asc', 'desc']),
+  limit: whole('Of one page, 20 by default.', 1, most),
+  after: text('The last of the page before.'),
+});
+export const pageOf = (items: Schema): Schema =>
+  answered(
+    { object: { type: 'string', const: 'list' }, data: list('One page.', items), has_more: flag('Whether there is another page.') },
+    { first_id: text('Of the first.'), last_id: text('Of the last, for `after`.') },
+  );
+
 /** What we answer; members in `sometimes` may be absent or null. */
 export function answered(always: Members, sometimes: Members = {}): Schema {
   return asked(always, sometimes);

@@ -2,7 +2,7 @@ import { usualDurations } from '../video.ts';
 import { promptCharsMax } from '../video-wish.ts';
 import { pageMax } from '../videos-alias.ts';
 import type { Operations } from './operation.ts';
-import { anyObject, answered, asked, flag, list, oneOf, passed, ref, type Schema, text, whole, word } from './schema.ts';
+import { anyObject, answered, asked, flag, oneOf, pageOf, pageQuery, passed, ref, type Schema, text, whole, word } from './schema.ts';
 
 const model = text('A video model.', { minLength: 1 });
 const prompt = text('What is to be seen.', { minLength: 1, maxLength: promptCharsMax });
@@ -118,21 +118,8 @@ export const videoOperations: Operations = {
     id: 'listVideos',
     tag,
     summary: 'Films of this account',
-    query: {
-      order: word('By time; `desc` by default.', ['asc', 'desc']),
-      limit: whole('Of one page, 20 by default.', 1, pageMax),
-      after: text('The last film of the page before.'),
-    },
-    schemas: {
-      VideoList: answered(
-        {
-          object: { type: 'string', const: 'list' },
-          data: list('One page.', ref('Video')),
-          has_more: flag('Whether there is another page.'),
-        },
-        { first_id: text('Of the first.'), last_id: text('Of the last, for `after`.') },
-      ),
-    },
+    query: pageQuery(pageMax),
+    schemas: { VideoList: pageOf(ref('Video')) },
     answer: { 'application/json': ref('VideoList') },
   },
   'GET /videos/:id': { id: 'getVideo', tag, summary: 'How far a film is', path: id, answer: { 'application/json': ref('Video') } },
