@@ -196,6 +196,44 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
+  test.each<[string, Fate | undefined]>([
+    ['was not sent', 'lost before'],
+    ['was committed', 'lost after'],
+    ['was answered', undefined],
+  ])('a process that sleeps for a minute over a batch that %s gives its answers when it wakes, each charged once', async (_what, fate) => {
+    const { hall: room, till, first } = await hall(fate);
+    const [victim] = room.processes;
+    await room.till();
+    const second = granted(till.tryReserve(askFor('A', 0.05)));
+    const settled = Promise.all([first.settle(chargeOf('r1', 0.05)), second.settle(chargeOf('r2', 0.05, { delivered: false }))]);
+    victim?.stop();
+    await room.pass(60_000);
+    expect(await room.held('A')).toBe(0n);
+    victim?.wake();
+    const wokenMs = room.time.now;
+    const paid = { outcome: 'paid', amount: yuan(0.05), shortfall: 0n };
+    expect(await room.until(settled)).toEqual([paid, paid]);
+    expect(room.time.now - wokenMs).toBeLessThan(1_000);
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.9));
+    await isWhole(room);
+  });
+
+  test('a process that wakes while the database is away tells its clients in time', async () => {
+    const { hall: room, first } = await hall('lost before');
+    const [victim] = room.processes;
+    const settled = first.settle(chargeOf('r1', 0.05, { delivered: false }));
+    victim?.stop();
+    await room.pass(60_000);
+    room.network.outageUntil = room.time.now + 20_000;
+    victim?.wake();
+    const wokenMs = room.time.now;
+    expect(await room.until(settled)).toMatchObject({ outcome: 'unavailable' });
+    expect(room.time.now - wokenMs).toBeLessThan(7_000);
+    await room.pass(30_000);
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(1));
+    await isWhole(room);
+  });
+
   test('a clock that is set to another day changes nothing', async () => {
     const { hall: room, till, first } = await hall();
     const other = await room.till();

@@ -9,6 +9,10 @@ import type { TillEvent, TillStats } from './stats.ts';
 
 const none: readonly Nano[] = [];
 const unlimited: readonly Float[] = [];
+/** Who looks every second and sees so much time gone has slept meanwhile. */
+const asleepMs = 5_000;
+/** Once awake, the database has so long to answer before anybody is told that it does not. */
+const wokenWaitMs = 5_000;
 
 export interface SettlingParts {
   readonly pipeline: Pipeline;
@@ -24,6 +28,8 @@ export class Settling {
   readonly #parts: SettlingParts;
   /** Settled late: not in a batch, but on their way all the same. */
   readonly #late = new Set<Item>();
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #wokenMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SettlingParts) {
     this.#parts = parts;
@@ -101,8 +107,14 @@ export class Settling {
     }
   }
 
-  /** Tells everybody who has waited too long. The charges go on; those of answers that are now withheld cost nothing in the end. */
+  /**
+   * Once a second: tells everybody who has waited too long. The charges go on; those of answers that are now withheld cost nothing in the end.
+   * A process that was stopped for longer than answers may wait has not heard from the database because it did not listen.
+   */
   expire(nowMs: number): void {
+    if (nowMs - this.#lookedMs > asleepMs) this.#wokenMs = nowMs;
+    this.#lookedMs = nowMs;
+    if (nowMs - this.#wokenMs < wokenWaitMs) return;
     const before = nowMs - this.#parts.settings.settleWaitMs;
     for (const { item, sent } of this.#parts.pipeline.waiting()) {
       if (item.queuedAtMs > before) break;
