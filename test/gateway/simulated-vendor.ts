@@ -36,6 +36,11 @@ export class SimulatedVendors {
     this.#random = random;
   }
 
+  /** Some node waits for what a vendor has still to say. */
+  get busy(): boolean {
+    return this.asked.some(({ process, upstream }) => process.isAlive && !upstream.over);
+  }
+
   /** A call from `process` arrives on a channel, and goes as chance will have it. */
   take(channel: string, process: SimulatedProcess, ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
     const random = this.#random;

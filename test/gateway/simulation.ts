@@ -46,6 +46,8 @@ const networkFaults = { lostBefore: 8, lostAfter: 8, late: 4, slow: 20 };
 const balances = [1_000_000_000_000n, 1_000_000_000_000n, 300_000_000n, 60_000_000n];
 /** Beyond every limit of time that a request has, and the takeover of a dead process. */
 const calmMs = 120_000;
+/** Vendors that have begun to dribble go on; the slowest has said everything by now. */
+const dribbledMs = 1_200_000;
 
 /** One history of several nodes, from the first request until everything has come to rest. Deterministic by its seed. */
 class World {
@@ -216,7 +218,7 @@ class World {
     this.#network.faults = noFaults;
     this.#network.outageUntil = 0;
     const calmFrom = this.time.now;
-    await this.#until(() => this.time.now > calmFrom + calmMs);
+    await this.#until(() => this.time.now > calmFrom + calmMs && (!this.#vendors.busy || this.time.now > calmFrom + dribbledMs));
     for (const [slot, node] of this.#nodes.entries()) {
       if (node === undefined) return this.#promises.violate('a node did not come back');
       const last = { account: 'user-0', model: 'plain', stream: slot % 2 === 0, outputTokensMax: 60 };
