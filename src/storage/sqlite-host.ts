@@ -26,6 +26,7 @@ export class SqliteHost {
   readonly #procedures: Procedures;
   #seenVersion: SqlValue | undefined;
   #polite = 0;
+  #reading = false;
 
   constructor(path: string, procedures: Procedures) {
     this.#connection = new SqliteConnection(path);
@@ -83,8 +84,14 @@ export class SqliteHost {
 
   #begin(mode: Mode): void {
     this.#connection.execute(begin[mode]);
-    if (mode === 'read') this.#connection.execute({ sql: 'PRAGMA query_only=1', params: [] });
+    if (mode === 'read') this.#onlyRead(true);
     else this.#lookForOthers();
+  }
+
+  /** Where it is not needed it is not said: each time, SQLite forgets all statements that it has prepared. */
+  #onlyRead(reading: boolean): void {
+    this.#connection.execute({ sql: `PRAGMA query_only=${reading ? 1 : 0}`, params: [] });
+    this.#reading = reading;
   }
 
   #end(how: 'commit' | 'rollback'): void {
@@ -93,7 +100,7 @@ export class SqliteHost {
       this.#needTransaction();
       this.#connection.execute(commit);
     } else if (this.#connection.inTransaction) this.#connection.execute(rollback);
-    this.#connection.execute({ sql: 'PRAGMA query_only=0', params: [] });
+    if (this.#reading) this.#onlyRead(false);
     if (this.#polite > 0) this.#polite--;
   }
 
