@@ -196,3 +196,39 @@ describe('a crowd', () => {
     expect(looks).toBeLessThan(1_000);
   });
 });
+
+describe('a crowd that is compared', () => {
+  const crowd = Array.from({ length: 100 }, (_, n) => channel(`c${n}`, 1 + (n % 3)));
+
+  test('what belongs together goes where a look at each would bring it, and only what was a leaver’s moves', () => {
+    const health = new Health();
+    const left = crowd.slice(1);
+    for (let together = 0; together < 500; together++) {
+      const how = choice('sticky', togetherOf(['u', String(together)]));
+      const before = health.pick(crowd, [], 0, Math.random, how);
+      const race = crowd.map((one) => ({ one, pick: health.pick([one, before ?? one], [], 0, Math.random, how) }));
+      expect(race.every(({ pick }) => pick === before)).toBe(true);
+      const after = health.pick(left, [], 0, Math.random, how);
+      if (before !== crowd[0]) expect(after).toBe(before);
+    }
+  });
+
+  test('by latency the slow get a quarter of their share', () => {
+    const health = new Health();
+    for (const [n, one] of crowd.entries()) health.took(one, true, n < 50 ? 100 : 200);
+    const counted = shares(health, crowd, choice('latency'));
+    const sum = (from: number, to: number) => crowd.slice(from, to).reduce((all, { id }) => all + (counted[id] ?? 0), 0);
+    expect(sum(50, 100)).toBeCloseTo(0.2, 1);
+    expect(sum(0, 50)).toBeCloseTo(0.8, 1);
+  });
+
+  test('who becomes slow is asked less often a moment later', () => {
+    const health = new Health();
+    for (const one of crowd) health.took(one, true, 100);
+    shares(health, crowd, choice('latency'), 0);
+    for (let n = 0; n < 50; n++) for (const one of crowd.slice(10)) health.took(one, true, 1_000);
+    const counted = shares(health, crowd, choice('latency'), 1_000);
+    const fast = crowd.slice(0, 10).reduce((all, { id }) => all + (counted[id] ?? 0), 0);
+    expect(fast).toBeGreaterThan(0.5);
+  });
+});

@@ -35,13 +35,12 @@ export function shareOf({ weight }: Weighted, ms: number | undefined, fastestMs:
  */
 export const arrival = (luck: number, share: number): number => -Math.log(luck) / share;
 
-/** The luck of these two with each other, on every node the same. */
-export function luckOf(together: number, id: string): number {
-  let hash = together | 0;
-  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 4_294_967_296;
+/** The luck of these two with each other, on every node the same. `hash` is what `togetherOf` makes of the candidate's id. */
+export function luckOf(together: number, hash: number): number {
+  let mixed = together ^ hash;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return ((mixed ^ (mixed >>> 16)) >>> 0) / 4_294_967_296;
 }
 
 /** A number for what these texts have in common (FNV-1a). */

@@ -3,8 +3,8 @@ import type { Policy } from '../base/policy.ts';
 import type { Random } from '../base/random.ts';
 import { Breaker } from './breaker.ts';
 import type { Weighted } from './candidate.ts';
-import { arrival, byWeight, type Choice, luckOf, order, shareOf } from './choice.ts';
-import { type Crowd, crowdMin, crowdOf, memberOf } from './crowd.ts';
+import { arrival, byWeight, type Choice, luckOf, order, shareOf, togetherOf } from './choice.ts';
+import { type Crowd, crowdMin, crowdOf, drawnFrom, winnerOf } from './crowd.ts';
 import { Paces } from './pace.ts';
 
 /** Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can bring it there. */
@@ -27,8 +27,20 @@ const untouched: ChannelState = { breaker: 'closed', shut: undefined, failures: 
 
 /** Classes of candidates, best first: 0 healthy, 1 healthy without weight, 2 and 3 the same with an open breaker. */
 const unusable = 4;
-/** How often somebody well is looked for by luck before all are looked at. */
+/** How often somebody well is looked for by luck before all are looked at; by latency also somebody fast. */
 const drawsMax = 4;
+const fastDrawsMax = 48;
+/** Among many, the fastest is looked for so often. */
+const fastestEveryMs = 100;
+
+/** What is known of a list that is never changed: a new catalogue brings new ones. */
+interface Known {
+  readonly policy: Policy;
+  readonly crowd: Crowd;
+  fastestMs: number;
+  fastestAt: number;
+  fastestStreamed: boolean;
+}
 
 /**
  * What this process knows of its channels, one breaker for each candidate id. `now` is everywhere in milliseconds of one steady clock.
@@ -37,8 +49,7 @@ const drawsMax = 4;
 export class Health {
   private readonly breakers = new Map<string, Breaker>();
   private readonly paces = new Paces();
-  /** By the list, which is never changed: a new catalogue brings new ones. */
-  private readonly crowds = new WeakMap<readonly Weighted[], { readonly policy: Policy; readonly crowd: Crowd<Weighted> }>();
+  private readonly known = new WeakMap<readonly Weighted[], Known>();
 
   /** The vendor delivered. */
   answered(id: string, now: number): void {
@@ -110,28 +121,40 @@ export class Health {
    * others' shares as they are to each other.
    */
   private draw<C extends Weighted>(list: readonly C[], tried: readonly C[], now: number, random: Random, choice: Choice): C | undefined {
-    if (choice.together !== undefined || choice.policy === 'latency') return undefined;
-    const crowd = this.crowd(list, choice.policy);
-    for (let draws = 0; draws < drawsMax; draws++) {
-      const member = memberOf(crowd, random());
+    const known = this.knownOf(list, choice.policy);
+    const { together, policy, streamed } = choice;
+    const fast = policy === 'latency' && together === undefined;
+    const fastestMs = fast ? this.fastestOf(list, known, streamed, now) : 0;
+    for (let draws = together !== undefined ? 1 : fast ? fastDrawsMax : drawsMax; draws > 0; draws--) {
+      const member = list[together === undefined ? drawnFrom(known.crowd, random()) : winnerOf(known.crowd, together)];
       if (member === undefined || tried.includes(member) || this.classOf(member, now) !== 0) continue;
+      if (fast && random() * member.weight >= shareOf(member, this.paces.of(member, streamed), fastestMs)) continue;
       this.claim(member.id, now);
       return member;
     }
     return undefined;
   }
 
-  private crowd<C extends Weighted>(list: readonly C[], policy: Policy): Crowd<C>;
-  private crowd(list: readonly Weighted[], policy: Policy): Crowd<Weighted> {
-    const kept = this.crowds.get(list);
-    if (kept?.policy === policy) return kept.crowd;
-    const crowd = crowdOf(list, policy);
-    this.crowds.set(list, { policy, crowd });
-    return crowd;
+  private knownOf(list: readonly Weighted[], policy: Policy): Known {
+    let known = this.known.get(list);
+    if (known?.policy !== policy) {
+      known = { policy, crowd: crowdOf(list, policy), fastestMs: 0, fastestAt: -Infinity, fastestStreamed: false };
+      this.known.set(list, known);
+    }
+    return known;
+  }
+
+  private fastestOf(list: readonly Weighted[], known: Known, streamed: boolean, now: number): number {
+    if (known.fastestStreamed !== streamed || now - known.fastestAt >= fastestEveryMs) {
+      known.fastestMs = this.paces.fastest(list, streamed);
+      known.fastestStreamed = streamed;
+      known.fastestAt = now;
+    }
+    return known.fastestMs;
   }
 
   private arrivalOf(candidate: Weighted, { policy, together, streamed }: Choice, fastestMs: number, random: Random): number {
-    if (together !== undefined) return arrival(luckOf(together, candidate.id), candidate.weight || 1);
+    if (together !== undefined) return arrival(luckOf(together, togetherOf([candidate.id])), candidate.weight || 1);
     const ms = policy === 'latency' ? this.paces.of(candidate, streamed) : undefined;
     return arrival(random(), shareOf(candidate, ms, fastestMs));
   }
