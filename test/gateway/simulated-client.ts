@@ -86,7 +86,7 @@ export class SimulatedClient implements Wire {
 
   /** It was answered, and nothing is missing: a stream has the mark of its end. */
   get isWhole(): boolean {
-    return this.complete && this.status === 200 && (!this.body.startsWith('data:') || this.body.endsWith('data: [DONE]\n\n'));
+    return this.complete && this.status === 200 && (this.body.startsWith('{') || this.body.endsWith('data: [DONE]\n\n'));
   }
 
   /** What the model said, as this client has read it. */
