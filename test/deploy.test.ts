@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { parser } from '@prometheus-io/lezer-promql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { systemClock } from '../src/base/clock.ts';
 import { readConfiguration } from '../src/catalog/config.ts';
@@ -11,8 +15,12 @@ import { sqliteUrl } from './databases.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
 import { startVendor } from './support/scripted-vendor.ts';
 
+const run = promisify(execFile);
 const root = new URL('..', import.meta.url);
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, root)), 'utf8');
+
+/** Building one needs no Docker, but time. */
+const images = process.env['LONG_TESTS'] === 'true' ? ['deploy/docker/Dockerfile'] : [];
 
 /** What a metric is called in samples, and the labels that it has been seen with. */
 type Exposed = ReadonlyMap<string, ReadonlySet<string>>;
@@ -121,6 +129,21 @@ describe('what runs the gateway', () => {
     const labels = [...all.matchAll(/^.*(?:matchLabels|selector): (\{.+\})$/gm)].map(([, text = '']) => parse(text));
     expect(labels).toHaveLength(5);
     for (const one of labels) expect(one).toEqual({ 'app.kubernetes.io/name': 'tollgate' });
+  });
+
+  test.each(images)('the image of %s can be built of what is sent to its builder', { timeout: 170_000 }, async (file) => {
+    // The build moves what it has made: all of it is on one disk.
+    const cache = fileURLToPath(new URL('node_modules/.cache', root));
+    await mkdir(cache, { recursive: true });
+    const context = await mkdtemp(join(cache, 'image-'));
+    onTestFinished(() => rm(context, { recursive: true, force: true }));
+    const sent = [...read(`${file}.dockerignore`).matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
+    for (const name of sent)
+      await cp(fileURLToPath(new URL(name, root)), join(context, name), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
+    await symlink(fileURLToPath(new URL('node_modules', root)), join(context, 'node_modules'));
+    await run(process.execPath, ['scripts/build.mjs'], { cwd: context });
+    const { stdout } = await run(process.execPath, ['bin/tollgate.js', '--version'], { cwd: context });
+    expect(stdout.trim()).toBe(JSON.parse(read('package.json')).version);
   });
 
   test('whoever stops it waits longer than it needs', () => {
