@@ -14,25 +14,20 @@ import { videoSample } from '../web/samples/video.ts';
 import { FileData } from '../web/samples/written.ts';
 import { sqliteUrl } from './databases.ts';
 import { png } from './support/png.ts';
+import { hasPython, python, runsPython } from './support/python.ts';
 import { startRunning } from './support/running.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const mask = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAEUlEQVR4nGP4//8/AwwzIHMA8icR72HAeEQAAAAASUVORK5CYII=', 'base64');
 
-/** What needs `python3` with the official package is printed for those who have it; its syntax is checked with any. */
+/** What needs Python with the official package is run where that is; its syntax is checked with any. */
 let hasPackage = false;
-let hasPython = false;
+let isThere = false;
 beforeAll(async () => {
-  hasPython = await works('import ast');
-  hasPackage = hasPython && (await works('import openai'));
+  isThere = await hasPython();
+  hasPackage = await runsPython('openai');
 });
-
-const works = (code: string): Promise<boolean> =>
-  run('python3', ['-c', code]).then(
-    () => true,
-    () => false,
-  );
 
 /** A gateway, a folder with the pictures that samples name, and a terminal in it. */
 async function startTerminal() {
@@ -51,7 +46,7 @@ async function startTerminal() {
     curl: (code) => ask('bash', '-c', code),
     async python(code) {
       await writeFile(join(folder, 'sample.py'), code);
-      return ask('python3', ...(hasPackage ? ['sample.py'] : ['-m', 'py_compile', 'sample.py']));
+      return ask(python, ...(hasPackage ? ['sample.py'] : ['-m', 'py_compile', 'sample.py']));
     },
     async typescript(code) {
       await writeFile(join(folder, 'sample.ts'), code);
@@ -66,7 +61,7 @@ type Terminal = Awaited<ReturnType<typeof startTerminal>>;
 /** Each of the three, as printed. */
 async function expectEach({ programs }: Terminal, sample: Sample, expected: RegExp): Promise<void> {
   for (const tab of codeTabs) {
-    if (tab === 'python' && !hasPython) continue;
+    if (tab === 'python' && !isThere) continue;
     const said = await programs[tab](sample[tab]);
     if (tab !== 'python' || hasPackage) expect(said, tab).toMatch(expected);
   }

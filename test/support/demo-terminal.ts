@@ -9,11 +9,10 @@ import { promisify } from 'node:util';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Block, readerless } from './documents.ts';
 import { freePort } from './process.ts';
+import { hasPython, python, runsPython } from './python.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** With `openai` and `anthropic` in it: a virtual environment's, for whoever has one. */
-const python = process.env['PYTHON'] ?? 'python3';
 const startMsMax = 30_000;
 
 /** A terminal in an empty folder, as a reader has it. What a block exports, later ones see. */
@@ -62,9 +61,8 @@ async function openTerminal(variables: Readonly<Record<string, string>>, process
     async python(code) {
       await writeFile(join(folder, 'block.py'), code);
       const [, needed = ''] = /^from (\w+) import/m.exec(code) ?? [];
-      if (await has(`import importlib.util, sys; sys.exit(importlib.util.find_spec('${needed}') is None)`))
-        return (await shell(`"${python}" block.py`)).stdout;
-      if (await has('import ast')) await shell(`"${python}" -m py_compile block.py`);
+      if (await runsPython(needed)) return (await shell(`"${python}" block.py`)).stdout;
+      if (await hasPython()) await shell(`"${python}" -m py_compile block.py`);
       return readerless;
     },
   };
@@ -84,12 +82,6 @@ async function openTerminal(variables: Readonly<Record<string, string>>, process
     },
   };
 }
-
-const has = (code: string): Promise<boolean> =>
-  run(python, ['-c', code]).then(
-    () => true,
-    () => false,
-  );
 
 async function untilReady(address: string, started: ChildProcess): Promise<void> {
   for (let waitedMs = 0; waitedMs < startMsMax && started.exitCode === null; waitedMs += 50) {
