@@ -4,6 +4,7 @@ import { channelCounts, channelTurns, nodeReports, tallied } from '../gateway/re
 import { openTasksByChannel } from '../gateway/tasks/questions.ts';
 import type { Vendor } from '../providers/adapter.ts';
 import { hourMs } from '../usage/cover.ts';
+import { recentOf } from '../usage/tail.ts';
 import type { ChannelHealth, ChannelView, List, VendorView } from './contract.ts';
 import { accepted, changedChannel, createChannel, dropChannel, editChannel, madeChannel, turnChannel } from './operator-channel-edits.ts';
 import { type ChannelSight, channelView, whyCode } from './operator-channel-view.ts';
@@ -98,7 +99,11 @@ async function sight({ database, clock, vendors }: OperatorRooms): Promise<Chann
   const reports = await nodeReports(database, clock);
   const counts = await channelCounts(database, { from: now - hourMs });
   const tasks = await openTasksByChannel(database);
-  const costs = await vendorCosts(database, catalogue, now - hoursShown * hourMs, now);
+  const first = now - hoursShown * hourMs;
+  const span = { from: first - (first % hourMs), to: now };
+  const costs = await database.snapshot(function* () {
+    return yield* vendorCosts(database, catalogue, { ...span, tail: (yield* recentOf(span, now)).tail });
+  });
   return { catalogue, vendors, reports, counts, tasks, costs };
 }
 

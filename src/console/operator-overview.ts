@@ -5,7 +5,8 @@ import { openTasksByChannel } from '../gateway/tasks/questions.ts';
 import { recordedChecks } from '../ledger/checks.ts';
 import type { Database } from '../storage/database.ts';
 import { takenWithin } from '../usage/totals.ts';
-import { dayMs, hourMs } from '../usage/cover.ts';
+import { dayMs, hourMs, type Span } from '../usage/cover.ts';
+import { recentOf } from '../usage/tail.ts';
 import type { Attention, OperatorOverview } from './contract.ts';
 import { whyCode } from './operator-channel-view.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
@@ -29,8 +30,8 @@ async function overview(rooms: OperatorRooms, { user, at }: ConsoleVisit): Promi
   const tasks = await openTasksByChannel(database);
   const now = nowOf(reports);
   const today = zoneDayAt(user.zone, at);
-  const taken = await takenWithin(database, { from: today.from - (today.from % hourMs), to: today.to });
-  const costs = await vendorCosts(database, catalogue, today.from, today.to);
+  const span = { from: today.from - (today.from % hourMs), to: today.to };
+  const { taken, costs, until } = await database.snapshot(() => figuresOf(database, catalogue, span, at));
   const cost = costs.size === 0 ? undefined : [...costs.values()].reduce((sum, one) => sum + one, 0n);
   return {
     attention: await attention(rooms, { catalogue, reports, at }),
@@ -48,10 +49,18 @@ async function overview(rooms: OperatorRooms, { user, at }: ConsoleVisit): Promi
       vendor_cost: cost === undefined ? null : yuan(cost),
       margin: cost === undefined ? null : shareOf(taken.cost - cost, taken.cost),
       requests: taken.requests,
+      as_of: instant(until),
     },
     errors: await errorsByChannel(database, catalogue, at),
     as_of: instant(at),
   };
+}
+
+/** What users paid and what vendors took, to the last record. */
+function* figuresOf(database: Database, catalogue: RecordedCatalogue, span: Span, at: number) {
+  const { until, tail } = yield* recentOf(span, at);
+  const taken = yield* takenWithin({ ...span, tail });
+  return { until, taken, costs: yield* vendorCosts(database, catalogue, { ...span, tail }) };
 }
 
 async function errorsByChannel(database: Database, { channels }: RecordedCatalogue, at: number): Promise<OperatorOverview['errors']> {

@@ -93,7 +93,7 @@ async function vendorCost(
   sold: readonly SoldTo[],
   span: { readonly from: number; readonly to: number },
 ): Promise<bigint | undefined> {
-  const shares = (await sharesOfChannels(database, span)).filter((share) => share.model === model);
+  const shares = (await database.snapshot(() => sharesOfChannels(span))).filter((share) => share.model === model);
   let sum = 0n;
   for (const { channel, share } of shares) {
     const price = channels.find(({ name }) => name === channel)?.costs.get(model);

@@ -1,26 +1,23 @@
 import type { Measure } from '../base/quantities.ts';
 import { costOf, type Price, tariffOf } from '../catalog/price.ts';
 import type { RecordedCatalogue } from '../catalog/recorded.ts';
-import type { Database } from '../storage/database.ts';
-import { hourMs } from '../usage/cover.ts';
-import { sharesOfChannels, soldByModel } from '../usage/totals.ts';
+import type { Database, Script } from '../storage/database.ts';
+import { sharesOfChannels, soldByModel, type Together } from '../usage/totals.ts';
 import { one } from './prices.ts';
 
 /**
  * What vendors took for what was sold, nano-yuan by channel, where costs are entered. Exact for models that one channel serves; of several, each is
- * taken to have its share of requests of every quantity. Whole hours, and as far as they are rolled up.
+ * taken to have its share of requests of every quantity. To be run in a snapshot.
  */
-export async function vendorCosts(
-  database: Database,
+export function* vendorCosts(
+  database: Pick<Database, 'dialect'>,
   { channels }: RecordedCatalogue,
-  from: number,
-  to: number,
-): Promise<ReadonlyMap<string, bigint>> {
+  span: Together,
+): Script<ReadonlyMap<string, bigint>> {
   const costs = new Map<string, bigint>();
   if (channels.every((channel) => channel.costs.size === 0)) return costs;
-  const span = { from: from - (from % hourMs), to };
-  const sold = await soldByModel(database, span);
-  for (const { model, channel, share } of await sharesOfChannels(database, span)) {
+  const sold = yield* soldByModel(database, span);
+  for (const { model, channel, share } of yield* sharesOfChannels(span)) {
     const price = channels.find(({ name }) => name === channel)?.costs.get(model);
     if (price === undefined) continue;
     const quantities = sold

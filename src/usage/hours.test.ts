@@ -12,6 +12,8 @@ import { paging, type UsagePlace } from './page.ts';
 import { recordColumns } from './record.ts';
 import { charged, chargedBySpan, metered, spending, spentByKey, withinReach } from './spending.ts';
 import { speeds, together } from './speeds.ts';
+import { recentOf } from './tail.ts';
+import { sharesOfChannels, soldByModel, takenWithin } from './totals.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations, ...usageMigrations];
 const start = Date.UTC(2026, 10, 20);
@@ -255,5 +257,38 @@ forEachDatabase((_name, openFresh) => {
     expect(keys.get('k2')?.cost).toBe(sum(all.filter(({ key }) => key === 'k2')));
     const tokens = all.reduce((total, { input }) => total + input, 0);
     expect(lines.find(({ measure }) => measure === 'input')?.micros).toBe(BigInt(tokens) * 1_000_000n);
+  });
+
+  test('everybody together: the last records count at once, rolled up or not, and are left alone where they are too many', async () => {
+    const database = await withUsers(await openFresh({ migrations }));
+    const minutes = [1, 30, 50, 58, 59];
+    const made = minutes.map((minute, index) => ({
+      ...{
+        account: index % 2 === 0 ? 'a' : 'b',
+        at: start + minute * 60_000,
+        cost: 10n ** BigInt(index),
+        shortfall: index === 4 ? 7n : 0n,
+      },
+      ...{ model: index < 3 ? 'm' : 'n', key: 'k', status: 'ok', input: 100 },
+    }));
+    await insert(database, made);
+    const span = { from: start, to: start + hourMs };
+    const figures = (now: number) =>
+      database.snapshot(function* () {
+        const { until, tail } = yield* recentOf(span, now);
+        const [taken, sold] = [yield* takenWithin({ ...span, tail }), yield* soldByModel(database, { ...span, tail })];
+        const inputs = sold.filter(({ measure }) => measure === 'input').map(({ model, micros }) => `${model} ${micros}`);
+        return { until: until - start, ...taken, inputs: inputs.sort(), shares: (yield* sharesOfChannels({ ...span, tail })).length };
+      });
+    const now = start + 60 * 60_000 - 1;
+    // Nothing is rolled up, and the first record is too old for them all to be read.
+    expect(await figures(now)).toEqual({ until: 60_000, requests: 0, cost: 0n, inputs: [], shares: 0 });
+    const all = { requests: 5, cost: 11_104n, inputs: ['m 300000000', 'n 200000000'], shares: 2 };
+    expect(await rollUp(database, now - 300_000)).toBeDefined();
+    expect(await figures(now)).toEqual({ until: now - start, ...all });
+    while (await rollUp(database, now)) continue;
+    expect(await figures(now)).toEqual({ until: now - start, ...all });
+    while (await rollUp(database, now + hourMs)) continue;
+    expect(await figures(now + hourMs)).toMatchObject(all);
   });
 });

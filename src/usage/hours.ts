@@ -3,6 +3,7 @@ import { jsonRows } from '../storage/json-rows.ts';
 import { patiently } from '../storage/patient.ts';
 import { begunWithin, dayMs, hourMs, Places, rolledUntil, type Span } from './cover.ts';
 import { firstByteClass } from './speeds.ts';
+import { firstChargeOfAll } from './tail.ts';
 
 /** What was charged so lately may not be committed yet. */
 export const settledAfterMs = 120_000;
@@ -43,12 +44,8 @@ function* rolling(database: Database, now: number): Script<number | undefined> {
 
 /** The hour of the first record ever; undefined when there is none. */
 function* firstHour(): Script<number | undefined> {
-  const [row] = yield {
-    sql: 'SELECT MIN((SELECT MIN(r.finished_at) FROM usage r WHERE r.account=u.id)) AS first FROM users u',
-    params: [],
-  };
-  const first = row?.['first'] ?? null;
-  return first === null ? undefined : Math.floor(Number(first) / hourMs) * hourMs;
+  const first = yield* firstChargeOfAll();
+  return first === undefined ? undefined : Math.floor(first / hourMs) * hourMs;
 }
 
 /** Adds complete hours to their days. `account`: of this one alone. All of the span is one day's. */

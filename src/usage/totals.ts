@@ -1,8 +1,15 @@
 import type { Measure } from '../base/quantities.ts';
-import type { Database, Row } from '../storage/database.ts';
-import type { Span } from './cover.ts';
+import type { Database, Row, Script } from '../storage/database.ts';
+import { jsonRows } from '../storage/json-rows.ts';
+import { Places, type Span } from './cover.ts';
+import { recordsOf } from './tail.ts';
 
-/** What all accounts together were sold of a model, of one measure, in millionths of its unit. As far as it is rolled up: hours, and not the last minutes. */
+/** Whole hours as far as they are rolled up, and the records of `tail`, which are not (tail.ts). */
+export interface Together extends Span {
+  readonly tail?: Span | undefined;
+}
+
+/** What all accounts together were sold of a model, of one measure, in millionths of its unit. */
 export interface Sold {
   readonly model: string;
   readonly measure: Measure;
@@ -13,10 +20,18 @@ export interface Sold {
 const hoursOfAll = 'FROM users u CROSS JOIN usage_hour_line h WHERE h.account=u.id AND h.hour>=$1 AND h.hour<$2';
 const quantity = 'CAST(SUM(h.quantity) AS BIGINT) AS quantity';
 
-export async function soldByModel(database: Database, { from, to }: Span): Promise<readonly Sold[]> {
-  const sql = `SELECT h.model, h.measure, ${quantity} ${hoursOfAll} GROUP BY h.model, h.measure`;
-  return (await database.query(sql, [from, to])).map((row) => ({ model: String(row['model']), ...meteredOf(row) }));
+export function* soldByModel(database: Pick<Database, 'dialect'>, { from, to, tail }: Together): Script<readonly Sold[]> {
+  const places = new Places();
+  const hours = `SELECT h.model, h.measure, h.quantity FROM users u CROSS JOIN usage_hour_line h
+    WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
+  const lines = jsonRows(database, 'r.lines');
+  const records = (span: Span) =>
+    `SELECT r.model, ${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)}`;
+  const sql = `SELECT h.model, h.measure, ${quantity} FROM (${withTail(hours, tail && records(tail))}) h GROUP BY h.model, h.measure`;
+  return (yield { sql, params: places.params }).map((row) => ({ model: String(row['model']), ...meteredOf(row) }));
 }
+
+const withTail = (hours: string, records: string | undefined): string => (records === undefined ? hours : `${hours} UNION ALL ${records}`);
 
 /** The same of one model, by who bought it in which group. */
 export interface SoldTo extends Omit<Sold, 'model'> {
@@ -51,20 +66,27 @@ const meteredOf = (row: Row): Pick<Sold, 'measure' | 'micros'> => ({
 });
 
 /** What was paid, and for how many requests, of all accounts. */
-export async function takenWithin(database: Database, { from, to }: Span): Promise<{ readonly requests: number; readonly cost: bigint }> {
-  const sql = `SELECT CAST(SUM(h.requests) AS BIGINT) AS requests, CAST(SUM(h.cost) AS BIGINT) AS cost
-    FROM users u CROSS JOIN spend_hour h WHERE h.account=u.id AND h.hour>=$1 AND h.hour<$2`;
-  const [row] = await database.query(sql, [from, to]);
+export function* takenWithin({ from, to, tail }: Together): Script<{ readonly requests: number; readonly cost: bigint }> {
+  const places = new Places();
+  const hours = `SELECT SUM(h.requests) AS requests, SUM(h.cost) AS cost FROM users u CROSS JOIN spend_hour h
+    WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
+  const records = (span: Span) => `SELECT COUNT(*) AS requests, SUM(r.cost-r.shortfall) AS cost ${recordsOf(places, span)}`;
+  const sql = `SELECT CAST(SUM(t.requests) AS BIGINT) AS requests, CAST(SUM(t.cost) AS BIGINT) AS cost FROM (${withTail(hours, tail && records(tail))}) t`;
+  const [row] = yield { sql, params: places.params };
   return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
 }
 
 /** By model, how many of its requests each channel has served. */
-export async function sharesOfChannels(
-  database: Database,
-  { from, to }: Span,
-): Promise<readonly { readonly model: string; readonly channel: string; readonly share: number }[]> {
-  const sql = `SELECT model, channel, CAST(SUM(requests) AS BIGINT) AS requests FROM speed_hour WHERE hour>=$1 AND hour<$2 GROUP BY model, channel`;
-  const rows = await database.query(sql, [from, to]);
+export function* sharesOfChannels({
+  from,
+  to,
+  tail,
+}: Together): Script<readonly { readonly model: string; readonly channel: string; readonly share: number }[]> {
+  const places = new Places();
+  const hours = `SELECT model, channel, requests FROM speed_hour WHERE hour>=${places.add(from)} AND hour<${places.add(to)}`;
+  const records = (span: Span) => `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
+  const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests FROM (${withTail(hours, tail && records(tail))}) t GROUP BY t.model, t.channel`;
+  const rows = yield { sql, params: places.params };
   const totals = new Map<string, number>();
   for (const row of rows) totals.set(String(row['model']), (totals.get(String(row['model'])) ?? 0) + Number(row['requests']));
   return rows.map((row) => {

@@ -16,7 +16,14 @@ export interface OperatorOverview {
     readonly open_streams: number;
     readonly open_tasks: number;
   };
-  readonly today: { readonly revenue: Yuan; readonly vendor_cost: Yuan | null; readonly margin: number | null; readonly requests: number };
+  readonly today: {
+    readonly revenue: Yuan;
+    readonly vendor_cost: Yuan | null;
+    readonly margin: number | null;
+    readonly requests: number;
+    /** Up to when: now, but where hourly figures are far behind. */
+    readonly as_of: Instant;
+  };
   /** By channel and hour, the last 24. */
   readonly errors: readonly { readonly channel: string; readonly hours: readonly ErrorHour[] }[];
   readonly as_of: Instant;

@@ -8,9 +8,9 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { ZoneNote } from '../../components/time.tsx';
+import { useZone, ZoneNote } from '../../components/time.tsx';
 import { formatCount, formatRate, formatShare } from '../../format/count.ts';
-import { formatDuration } from '../../format/time.ts';
+import { formatClock, formatDuration } from '../../format/time.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { AttentionPanel } from './attention.tsx';
@@ -37,7 +37,7 @@ export function OperatorOverviewPage(): ReactNode {
           <div className="flex flex-col gap-4">
             <AttentionPanel attention={view.attention} checkedAt={view.checked_at} onLook={() => void overview.refetch()} />
             <Now now={view.now} />
-            <Today today={view.today} />
+            <Today today={view.today} at={view.as_of} />
             <ErrorsByChannel errors={view.errors} />
           </div>
         )}
@@ -85,9 +85,11 @@ function Now({ now }: Pick<OperatorOverview, 'now'>): ReactNode {
   );
 }
 
-function Today({ today }: Pick<OperatorOverview, 'today'>): ReactNode {
+function Today({ today, at }: Pick<OperatorOverview, 'today'> & { readonly at: string }): ReactNode {
   const { overview: words } = useWords(operatorWords);
-  const { revenue, vendor_cost: cost, margin, requests } = today;
+  const zone = useZone();
+  const { revenue, vendor_cost: cost, margin, requests, as_of: until } = today;
+  const note = until === at ? words.requestsNote : words.requestsUpTo(formatClock(until, zone));
   return (
     <section aria-label={words.today}>
       <h2 className="mb-1.5 text-caption font-medium text-muted">{words.today}</h2>
@@ -104,7 +106,7 @@ function Today({ today }: Pick<OperatorOverview, 'today'>): ReactNode {
           note={words.marginNote}
           tone={margin !== null && margin < 0 ? 'bad' : undefined}
         />
-        <FigureCard label={words.requests} value={formatCount(requests)} note={words.requestsNote} />
+        <FigureCard label={words.requests} value={formatCount(requests)} note={note} />
       </Figures>
     </section>
   );

@@ -42,7 +42,8 @@ export default {
     margin: 'Margin',
     marginNote: '(revenue − cost) ÷ revenue',
     requests: 'Requests',
-    requestsNote: 'your day, up to a few minutes ago',
+    requestsNote: 'in your day',
+    requestsUpTo: (time: string) => `in your day, up to ${time}`,
     errors: 'Errors per channel and hour, 24 hours',
     noErrors: (requests: string) => `No errors in the last 24 hours, in ${requests} attempts.`,
     errorsSummary: (errors: string, requests: string, worst: string) =>

@@ -42,7 +42,8 @@ export default {
     margin: '毛利率',
     marginNote: '（收入 − 成本）÷ 收入',
     requests: '请求数',
-    requestsNote: '按你的时区，截至几分钟前',
+    requestsNote: '按你的时区',
+    requestsUpTo: (time) => `按你的时区，截至 ${time}`,
     errors: '最近 24 小时各渠道每小时错误数',
     noErrors: (requests) => `最近 24 小时没有错误，共 ${requests} 次尝试。`,
     errorsSummary: (errors, requests, worst) =>
