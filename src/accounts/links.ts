@@ -16,11 +16,13 @@ export function* makeLink(userId: string, at: number): Script<{ readonly secret:
   return made.length === 0 ? undefined : { secret, expiresAt };
 }
 
-/** Whether it would sign somebody in now. Looking uses nothing up. */
-export async function isLinkOpen(database: Database, secret: string, at: number): Promise<boolean> {
-  if (!secretPattern.test(secret)) return false;
-  const sql = 'SELECT hash FROM sign_in_links WHERE hash = $1 AND used_at IS NULL AND expires_at > $2';
-  return (await database.query(sql, [hashOf(secret), at])).length > 0;
+/** Whom it would sign in now; undefined: nobody. Looking uses nothing up. */
+export async function linkHolder(database: Database, secret: string, at: number): Promise<User | undefined> {
+  if (!secretPattern.test(secret)) return undefined;
+  const sql =
+    'SELECT u.* FROM sign_in_links l JOIN users u ON u.id = l.user_id WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > $2';
+  const [row] = await database.query(sql, [hashOf(secret), at]);
+  return row && userOf(row);
 }
 
 /** Uses the link up, and says whose it is. Undefined when it was used, is over or never was. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isLinkOpen } from '../accounts/links.ts';
+import { linkHolder } from '../accounts/links.ts';
 import { resumeSession } from '../accounts/sessions.ts';
 import { attemptLifeMs, browserSecret } from '../signin/attempts.ts';
 import { cookieIn, setCookie } from '../http/cookies.ts';
@@ -9,7 +9,7 @@ import type { Outcome, Signin, SigninFailure, Visitor } from '../signin/signin.t
 import { strangerAt } from '../signin/site.ts';
 import { requestId } from '../base/id.ts';
 import type { ConsoleRooms } from './door.ts';
-import { linkPage, linkPolicy } from './link-page.ts';
+import { linkPage, linkPolicy, type OpenLink } from './link-page.ts';
 
 /** How often one address may begin, come back or open a link. */
 const perMinute = 30;
@@ -93,8 +93,8 @@ class AuthDesk {
   /** Whoever looks at a link ahead of its reader (a chat, a mail scanner) does not use it up: that takes the page's button. */
   readonly showLink = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const token = queryOf(request).get('token') ?? '';
-    const open = await isLinkOpen(this.#rooms.database, token, this.#rooms.clock.now());
-    return this.#page(request, reply, open ? token : undefined);
+    const holder = await linkHolder(this.#rooms.database, token, this.#rooms.clock.now());
+    return this.#page(request, reply, holder && { token, name: holder.name, role: holder.role });
   };
 
   readonly useLink = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -125,13 +125,13 @@ class AuthDesk {
     return reply.redirect(`${linking ? '/settings' : '/sign-in'}?${query.toString()}`, 302);
   }
 
-  #page({ headers }: FastifyRequest, reply: FastifyReply, token: string | undefined): FastifyReply {
+  #page({ headers }: FastifyRequest, reply: FastifyReply, link: OpenLink | undefined): FastifyReply {
     const chinese = /^\s*zh/i.test(headers['accept-language'] ?? '');
     return reply
-      .code(token === undefined ? 410 : 200)
+      .code(link === undefined ? 410 : 200)
       .header('content-security-policy', linkPolicy)
       .type('text/html; charset=utf-8')
-      .send(linkPage(token, chinese ? 'zh' : 'en'));
+      .send(linkPage(link, chinese ? 'zh' : 'en'));
   }
 
   #visitor({ headers, raw }: FastifyRequest): Visitor {

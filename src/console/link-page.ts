@@ -19,6 +19,7 @@ const words = {
   zh: {
     lang: 'zh-CN',
     title: '登录 Tollgate',
+    as: { user: '以「{name}」的身份登录。', operator: '以管理员「{name}」的身份登录。' },
     once: '此链接只能使用一次。',
     enter: '登录',
     gone: '此链接已使用或已过期，请在服务器上重新生成。',
@@ -26,18 +27,30 @@ const words = {
   en: {
     lang: 'en',
     title: 'Sign in to Tollgate',
+    as: { user: 'It signs you in as “{name}”.', operator: 'It signs you in as “{name}”, an operator.' },
     once: 'This link works once.',
     enter: 'Sign in',
     gone: 'This link was used or has expired; make a new one on the server.',
   },
 } as const;
 
-/** The page behind a one-time link: `token` is one that works, letters and digits alone; undefined: it does not. HTML. */
-export function linkPage(token: string | undefined, language: 'zh' | 'en'): string {
-  const { lang, title, once, enter, gone } = words[language];
+/** A link that works: `token` is letters and digits alone. */
+export interface OpenLink {
+  readonly token: string;
+  /** Whom it signs in. */
+  readonly name: string;
+  readonly role: 'user' | 'operator';
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => escapes[sign] ?? '');
+
+/** The page behind a one-time link; undefined: one that works no more, or never did. HTML. */
+export function linkPage(link: OpenLink | undefined, language: 'zh' | 'en'): string {
+  const { lang, title, as, once, enter, gone } = words[language];
   const content =
-    token === undefined
+    link === undefined
       ? `<p>${gone}</p>`
-      : `<p>${once}</p><form method="post" action="/auth/link"><input type="hidden" name="token" value="${token}"><button autofocus>${enter}</button></form>`;
+      : `<p>${as[link.role].replace('{name}', () => escaped(link.name))} ${once}</p><form method="post" action="/auth/link"><input type="hidden" name="token" value="${link.token}"><button autofocus>${enter}</button></form>`;
   return `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title><style>${style}</style></head><body><main><h1>${title}</h1>${content}</main></body></html>`;
 }
