@@ -132,9 +132,10 @@ export const demoScenarios: readonly string[] = [
 
 /**
  * The configuration of a gateway whose every vendor is the simulator at `simUrl`: the YAML text of a configuration file. With `scenarios` each
- * model is sold once more with each of them, as `model+sim-…`, in a channel of its own.
+ * model is sold once more with each of them, as `model+sim-…`, in a channel of its own. `faults`: the scenarios for a try by hand are models of
+ * their own, too.
  */
-export function simConfig(simUrl: string, scenarios: readonly string[] = []): string {
+export function simConfig(simUrl: string, scenarios: readonly string[] = [], faults = true): string {
   const sold = [...new Set(models.map(({ vendor }) => vendor))];
   const played = models.flatMap((model) =>
     scenarios.map((scenario) => ({ ...model, id: `${model.id}+${scenario}`, upstream: `${model.upstream}+${scenario}` })),
@@ -144,7 +145,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     '  - { name: default, price_multiplier: 1.0 }',
     'models:',
     ...[...models, ...played].map(modelLine),
-    ...demoScenarios.map(
+    ...(faults ? demoScenarios : []).map(
       (id) => `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
     ),
     ...vectorModelLines(),
@@ -167,7 +168,7 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = []): st
     ...soundChannelLines((vendor) => simUrl + prefixOf(vendor)),
     ...painterChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
     ...videoChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
-    ...scenarioChannels(simUrl),
+    ...(faults ? scenarioChannels(simUrl) : []),
     '',
   ].join('\n');
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simConfig } from '../../sim/catalog.ts';
-import { startSim } from '../../sim/index.ts';
+import { type Sim, startSim } from '../../sim/index.ts';
 import { signinVariables } from '../../sim/signin/apps.ts';
 import { createKey } from '../accounts/keys.ts';
 import { systemClock } from '../base/clock.ts';
@@ -13,18 +13,25 @@ import { type Gateway, openGateway, serves } from '../main.ts';
 import { vendors } from '../providers/index.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { Env } from './installation.ts';
-import { gatewayOptions, orFail, type ServeOptions, signInLink, stopOnSignal } from './serve.ts';
+import { defaultPort, gatewayOptions, orFail, type ServeOptions, signInLink, stopOnSignal } from './serve.ts';
 
 const yuanToStart = 100n;
+const portsAbove = 10;
+const highestPort = 65_535;
 /** The model of the printed example. */
 const demoModel = 'deepseek-chat';
 
+export interface DemoOptions extends ServeOptions {
+  /** Models that fail on purpose are sold as well. */
+  readonly faults?: true;
+}
+
 /** Everything that a first look needs, offline and in a folder of its own that goes away with it. */
-export async function demo(options: ServeOptions, env: Env): Promise<void> {
+export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
-  const simulator = await startSim({ host: '127.0.0.1', port: 0 });
+  const simulator = await simulated(options.port ?? defaultPort);
   const context = { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() };
-  const configuration = orFail(await readConfiguration(simConfig(simulator.url), context), 'the demo');
+  const configuration = orFail(await readConfiguration(simConfig(simulator.url, [], options.faults === true), context), 'the demo');
   // An operator's database is no place for a demo's users, nor his bucket for what they make.
   const sealed = { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined, ...signinVariables(simulator.url) };
   const leave = async (): Promise<void> => {
@@ -47,6 +54,13 @@ export async function demo(options: ServeOptions, env: Env): Promise<void> {
   if (options.json === true)
     console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel, link, wallets }));
   else console.log(welcome({ url: gateway.url, key, link, wallets }));
+}
+
+/** Ten ports above the gateway, where the telephone of the last start was as well; on another one if that is taken. */
+async function simulated(gatewayPort: number): Promise<Sim> {
+  const host = '127.0.0.1';
+  const port = gatewayPort === 0 || gatewayPort > highestPort - portsAbove ? 0 : gatewayPort + portsAbove;
+  return startSim({ host, port }).catch(() => startSim({ host, port: 0 }));
 }
 
 async function demoKey({ database }: Gateway): Promise<string> {

@@ -26,7 +26,7 @@ interface LimitOptions extends Options {
 interface NewKeyOptions extends LimitOptions, TermOptions {
   readonly user: string;
   readonly group: string;
-  readonly name: string;
+  readonly name?: string;
   readonly expires?: string;
 }
 
@@ -60,7 +60,7 @@ export async function create(options: NewKeyOptions, env: Env): Promise<void> {
       );
     }
     const at = systemClock.now();
-    const { user: userId, name, group } = options;
+    const { user: userId, name = '', group } = options;
     const terms = await termsFrom(options, database);
     const made = await database.transact(() => making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at, ...terms }));
     if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);

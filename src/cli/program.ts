@@ -60,6 +60,7 @@ command(program, 'start', 'serve what is configured, or the demo when nothing is
 command(program, 'demo', 'gateway, simulator, a user with 100 yuan and a working key; fully offline')
   .addOption(portOption)
   .addOption(hostOption)
+  .option('--faults', 'sell models that fail on purpose as well, such as sim-429 and sim-cut-after-3')
   .action(async (options) => (await import('./demo.ts')).demo(options, process.env));
 
 command(program, 'sim', 'only the simulated vendors')
@@ -84,7 +85,7 @@ const key = program.command('key').description('API keys');
 command(key, 'create', 'make a key; it is shown once')
   .requiredOption('--user <id>')
   .requiredOption('--group <name>', 'decides which models the key reaches')
-  .option('--name <name>', 'to recognise it by', '')
+  .option('--name <name>', 'to recognise it by')
   .option('--expires <time>', 'such as 2027-01-31 or 2027-01-31T12:00:00Z')
   .option('--limit <yuan>', 'what the key may spend in all')
   .option('--daily-limit <yuan>', 'what it may spend in a day')
