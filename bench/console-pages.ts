@@ -35,7 +35,7 @@ export async function measurePages(database: Database, history: History): Promis
   const cursors = new Cursors(Buffer.alloc(32, 1));
   const users = userRows({
     ...{ database, clock, site, catalog: () => snapshot, cursors },
-    shell: { name: 'bench', methods: [], wallets: [], email: false },
+    shell: { name: 'bench', methods: [], wallets: [], amounts: { least: 0n, most: 0n }, email: false },
     announced: async () => [],
     released: async () => [],
     files: { find: async () => undefined, urlOf: () => '' },

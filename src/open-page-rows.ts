@@ -16,7 +16,7 @@ export const pageRowsOn =
   ({ site, methods }) => {
     const { database, sealer, parts, payments, email } = pages;
     const orders = { ...parts, database, payments, cursors: new Cursors(sealer.key('cursors of the console')) };
-    const shell = { name: siteName, methods, wallets: payments.offers.map(({ wallet }) => wallet), email };
+    const shell = { name: siteName, methods, wallets: payments.offers.map(({ wallet }) => wallet), amounts: payments.amounts, email };
     const ordersSince = (userId: string, since: number) => changedOrders(database, userId, since);
     const users = [...userRowsOn(pages, { site, shell, ordersSince }), ...orderRows(orders)];
     return [...users, ...operatorRowsOn(pages, users), ...operatorOrderRows(orders)];

@@ -33,6 +33,7 @@ export function* balanceView({ userId, zone }: Holder, snapshot: Snapshot, now: 
     tasks_running: funds.holds,
     runway: yield* runwayOf(available, { userId, zone }, now),
     empty: available < cheapest(snapshot),
+    unfunded: funds.credited === 0n,
   };
 }
 

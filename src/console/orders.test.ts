@@ -52,6 +52,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { post } = await start(fresh);
     const fields = async (body: object, key?: string) => (await post('orders', body, key)).json.error.fields;
     expect(await fields({ amount: '0.99', wallet: 'alipay' })).toEqual({ amount: 'below_minimum' });
+    expect(await fields({ amount: '50000.01', wallet: 'alipay' })).toEqual({ amount: 'above_maximum' });
     expect(await fields({ amount: '1.001', wallet: 'alipay' })).toEqual({ amount: 'not_payable' });
     expect(await fields({ amount: 'one', wallet: 'alipay' })).toEqual({ amount: 'not_an_amount' });
     expect(await fields({ amount: '1.00', wallet: 'cash' })).toEqual({ wallet: 'unknown' });

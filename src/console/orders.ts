@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import { type Order, orderLeast } from '../payments/order.ts';
+import type { Order } from '../payments/order.ts';
 import { findOrder, listOrders, type OrderFilter, ordersSince } from '../payments/orders.ts';
 import type { Payments } from '../payments/payments.ts';
 import { walletIds } from '../payments/wallet.ts';
@@ -85,13 +85,18 @@ async function create(rooms: OrderRooms, visit: ConsoleVisit<z.output<typeof wis
     subject: user.language === 'en' ? 'Balance top-up' : '余额充值',
   });
   if (made.kind === 'no such wallet') fail('invalid', { fields: { [page === 'web' ? 'page' : 'wallet']: 'not_offered' } });
-  if (made.kind === 'wrong amount') fail('invalid', { fields: { amount: amount < orderLeast ? 'below_minimum' : 'not_payable' } });
+  if (made.kind === 'wrong amount') fail('invalid', { fields: { amount: wrongOf(amount, rooms.payments.amounts) } });
   if (made.kind === 'key reused') fail('conflict', { message: 'This idempotency-key made another order.' });
   if (made.kind === 'too many') fail('conflict', { message: 'Too many orders wait to be paid: pay or close one first.' });
   if (made.kind === 'unavailable' && made.order.state === 'waiting')
     fail('unavailable', { message: 'The wallet does not answer. Please retry; nothing was charged.', retryAfterMs: 2_000 });
   reply.status(201);
   return answer(rooms, visit, made.order);
+}
+
+function wrongOf(amount: bigint, { least, most }: Payments['amounts']): string {
+  if (amount < least) return 'below_minimum';
+  return amount > most ? 'above_maximum' : 'not_payable';
 }
 
 const viewOf = async ({ database }: OrderRooms, order: Order | undefined): Promise<OrderView> =>

@@ -12,7 +12,7 @@ import { versionIn } from './headers.ts';
 import { money, name } from './input.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, row } from './row.ts';
-import { instant, yuanOrNull } from './written.ts';
+import { instant, yuan, yuanOrNull } from './written.ts';
 
 export interface ShellRooms {
   readonly database: Database;
@@ -28,6 +28,8 @@ export interface Shell {
   readonly name: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
+  /** Of one top-up, nano-yuan. */
+  readonly amounts: { readonly least: bigint; readonly most: bigint };
   /** Whether users are told by e-mail what they ask to be told. */
   readonly email: boolean;
 }
@@ -57,6 +59,7 @@ export function shellRows({ database, clock, catalog, site, shell, announced }: 
           base_url: site.urlFor(headers),
           methods: shell.methods,
           wallets: shell.wallets,
+          top_up: { least: yuan(shell.amounts.least), most: yuan(shell.amounts.most) },
           features: { payments: shell.wallets.length > 0, playground: true, email: shell.email },
           me: user === undefined ? null : meOf(user),
           csrf: caller?.csrf ?? null,

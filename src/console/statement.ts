@@ -26,7 +26,7 @@ export function* statement({ account, zone, first, last, now }: StatementQuestio
   const days = zoneDays(zone, first, last);
   const from = days[0]?.from ?? now;
   const to = days.at(-1)?.to ?? now;
-  const funds = (yield* fundsOf(account)) ?? { balance: 0n, held: 0n, holds: 0 };
+  const funds = (yield* fundsOf(account)) ?? { balance: 0n, credited: 0n, held: 0n, holds: 0 };
   const moves = yield* movesOf(account, { from, to });
   const opening = (yield* movedWithin(account, { from: 0, to: from })) - (yield* charged(account, { from: 0, to: from })).cost;
   const spans = days.flatMap((day) => cutAt(day, moves));

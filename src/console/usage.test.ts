@@ -127,7 +127,7 @@ forEachDatabase((_name, openFresh) => {
     const stranger = await console.newUser();
     const empty = (await stranger.ask('overview')).json;
     expect(empty).toMatchObject({
-      balance: { available: '0.000000000', held: '0.000000000', runway: { state: 'unknown' }, empty: true },
+      balance: { available: '0.000000000', held: '0.000000000', runway: { state: 'unknown' }, empty: true, unfunded: true },
       today: { cost: '0.000000000', requests: 0 },
       top: [],
       last_charges: [],
@@ -138,7 +138,7 @@ forEachDatabase((_name, openFresh) => {
     expect(json.series.days).toHaveLength(30);
     expect(json.series.days.at(-1)).toBe('2026-11-21');
     expect(json).toMatchObject({
-      balance: { available: '99.999180000', runway: { state: 'over_a_year' }, empty: false },
+      balance: { available: '99.999180000', runway: { state: 'over_a_year' }, empty: false, unfunded: false },
       // 02:05, 05:05, 08:05 and 11:05.
       today: { requests: 4, cost: '0.000154000' },
       last_7_days: { requests: 40, cost: '0.000820000' },

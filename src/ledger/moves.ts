@@ -6,6 +6,8 @@ import { integer, integerOrZero, text } from './scripts/read.ts';
 export interface Funds {
   /** All that was credited less all that was charged: floats of processes are the user's. */
   readonly balance: Nano;
+  /** All that was ever credited. */
+  readonly credited: Nano;
   /** Set aside for tasks and payouts that have not ended. */
   readonly held: Nano;
   readonly holds: number;
@@ -31,12 +33,20 @@ export interface Stretch {
 export function* fundsOf(account: string): Script<Funds | undefined> {
   const [row] = yield {
     sql: `SELECT a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance,
+      a.credits AS credited,
       COALESCE((SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open'), 0) AS held,
       (SELECT COUNT(*) FROM hold h WHERE h.account=a.id AND h.state='open') AS holds
       FROM account a WHERE a.id=$1 AND a.kind='user'`,
     params: [account],
   };
-  return row && { balance: integer(row, 'balance'), held: integer(row, 'held'), holds: Number(integer(row, 'holds')) };
+  return (
+    row && {
+      balance: integer(row, 'balance'),
+      credited: integer(row, 'credited'),
+      held: integer(row, 'held'),
+      holds: Number(integer(row, 'holds')),
+    }
+  );
 }
 
 // Written as the indexes are: charges are found through their usage records.

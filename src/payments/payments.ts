@@ -63,6 +63,11 @@ export class Payments {
     return [...this.#parts.wallets.values()].map(({ id, methods }) => ({ wallet: id, methods }));
   }
 
+  /** The least and the most of one order, nano-yuan. */
+  get amounts(): { readonly least: bigint; readonly most: bigint } {
+    return { least: orderLeast, most: this.#parts.limits.amountMost };
+  }
+
   async start(): Promise<void> {
     for (const wallet of this.#parts.wallets.keys()) await createAccount(this.#parts.database, walletAccount(wallet), 'operator');
     if (this.#parts.wallets.size > 0) this.#collector.start();

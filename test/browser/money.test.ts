@@ -307,6 +307,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     const amount = page.getByLabel('Amount', { exact: true });
     for (const [typed, said] of [
       ['0.99', 'At least ¥1.00.'],
+      ['50000.01', 'At most ¥50,000.00.'],
       ['1.005', 'At most two decimals.'],
       ['ten', 'An amount such as 10 or 10.50.'],
     ] as const) {

@@ -18,6 +18,7 @@ test('what is wrong with an amount is told by its code', () => {
   expect(amountError('1.005')).toBe('decimals');
   expect(amountError('1.0000000001', { decimals: 9 })).toBe('amount');
   expect(amountError('0.99', { minimum: 1 })).toBe('below_minimum');
+  expect(amountError('50000.01', { maximum: 50_000 })).toBe('above_maximum');
   expect(amountError('0.00')).toBe('below_minimum');
 });
 

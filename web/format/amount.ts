@@ -8,14 +8,19 @@ export function plainAmount(typed: string): string {
 
 interface AmountLimits {
   readonly minimum?: number;
+  readonly maximum?: number;
   readonly decimals?: number;
 }
 
 /** The error's code, or undefined when `typed` is an amount that `parseYuan` reads: a third decimal is refused, never rounded away. */
-export function amountError(typed: string, { minimum = 0, decimals = 2 }: AmountLimits = {}): string | undefined {
+export function amountError(
+  typed: string,
+  { minimum = 0, maximum = Number.POSITIVE_INFINITY, decimals = 2 }: AmountLimits = {},
+): string | undefined {
   const match = /^\d{1,9}(?:\.(\d+))?$/.exec(typed);
   if (typed === '') return 'required';
   if (match === null) return 'amount';
   if ((match[1]?.length ?? 0) > decimals) return decimals === 2 ? 'decimals' : 'amount';
-  return Number(typed) < minimum || !/[1-9]/.test(typed) ? 'below_minimum' : undefined;
+  if (Number(typed) < minimum || !/[1-9]/.test(typed)) return 'below_minimum';
+  return Number(typed) > maximum ? 'above_maximum' : undefined;
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
-import type { NewOrderBody, OrderAnswer, WalletName } from '../../src/console/contract.ts';
+import type { NewOrderBody, OrderAnswer, SessionView, WalletName } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
 import { useOnce } from '../api/once.ts';
@@ -16,7 +16,6 @@ import { sharedWords, topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
 const usual = ['1', '10', '50', '100', '500'] as const;
-const least = 1;
 const walletKey = 'tollgate_wallet';
 
 /** Makes orders. Sent again after no answer it is the same order. */
@@ -51,17 +50,19 @@ export function OrderError({ error }: { readonly error: Error | null }): ReactNo
 }
 
 /** From one yuan, to the fen, by a wallet that is configured. */
-export function TopUpForm({ wallets }: { readonly wallets: readonly WalletName[] }): ReactNode {
+export function TopUpForm({ wallets, top_up: limits }: Pick<SessionView, 'wallets' | 'top_up'>): ReactNode {
   const words = useWords(topUpWords);
+  const told = useTold(limits);
   const [amount, setAmount] = useState('10');
   const [wallet, setWallet] = useState(() => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? wallets[0]);
   const [wrong, setWrong] = useState<string>();
   const field = useRef<HTMLFormElement>(null);
   const order = useOrder();
-  const told = order.error instanceof ApiError ? order.error.fields['amount'] : undefined;
-  const error = wrong ?? told;
+  const refused = order.error instanceof ApiError ? order.error.fields['amount'] : undefined;
+  const error = wrong ?? refused;
+  const wrongOf = (text: string) => amountError(text, { minimum: Number(limits.least), maximum: Number(limits.most) });
   const pay = (page: 'qr' | 'web') => {
-    const found = amountError(amount, { minimum: least });
+    const found = wrongOf(amount);
     setWrong(found);
     if (found !== undefined || wallet === undefined) return field.current?.querySelector<HTMLElement>('[name="amount"]')?.focus();
     localStorage.setItem(walletKey, wallet);
@@ -79,7 +80,11 @@ export function TopUpForm({ wallets }: { readonly wallets: readonly WalletName[]
   return (
     <form ref={field} onSubmit={submit} noValidate className="flex flex-col gap-4">
       <div className="flex flex-col gap-2">
-        <Field label={words.amount} help={words.amountHelp} error={error === undefined ? undefined : (words.fields[error] ?? error)}>
+        <Field
+          label={words.amount}
+          help={told.help}
+          error={error === undefined ? undefined : (told.errors[error] ?? words.fields[error] ?? error)}
+        >
           {(tied) => (
             <AmountInput
               {...tied}
@@ -87,28 +92,17 @@ export function TopUpForm({ wallets }: { readonly wallets: readonly WalletName[]
               value={amount}
               maxLength={12}
               onChange={change}
-              onBlur={() => amount !== '' && setWrong(amountError(amount, { minimum: least }))}
+              onBlur={() => amount !== '' && setWrong(wrongOf(amount))}
             />
           )}
         </Field>
-        <div role="group" aria-label={words.amounts} className="grid grid-cols-5 gap-1.5">
-          {usual.map((each) => (
-            <Button
-              key={each}
-              aria-pressed={amount === each}
-              className={clsx('px-1! figures', amount === each && chosen)}
-              onClick={() => change(each)}
-            >
-              ¥{each}
-            </Button>
-          ))}
-        </div>
+        <UsualAmounts value={amount} onChange={change} />
       </div>
       <WalletChoice wallets={wallets} value={wallet} onChange={setWallet} />
       <OrderError error={order.error} />
       <Button look="primary" size="large" type="submit" busy={order.isPending}>
         {words.submit}
-        {amountError(amount, { minimum: least }) === undefined && ` · ${formatYuan(amount, 'balance')}`}
+        {wrongOf(amount) === undefined && ` · ${formatYuan(amount, 'balance')}`}
       </Button>
       {wallet === 'alipay' && (
         <Button look="ghost" icon="external" onClick={() => pay('web')}>
@@ -117,6 +111,31 @@ export function TopUpForm({ wallets }: { readonly wallets: readonly WalletName[]
       )}
     </form>
   );
+}
+
+function UsualAmounts({ value, onChange }: { readonly value: string; readonly onChange: (amount: string) => void }): ReactNode {
+  const words = useWords(topUpWords);
+  return (
+    <div role="group" aria-label={words.amounts} className="grid grid-cols-5 gap-1.5">
+      {usual.map((each) => (
+        <Button
+          key={each}
+          aria-pressed={value === each}
+          className={clsx('px-1! figures', value === each && chosen)}
+          onClick={() => onChange(each)}
+        >
+          ¥{each}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+/** What can be topped up at once, in words. */
+function useTold({ least, most }: SessionView['top_up']): { readonly help: string; readonly errors: Readonly<Record<string, string>> } {
+  const words = useWords(topUpWords);
+  const [from, to] = [formatYuan(least, 'balance'), formatYuan(most, 'balance')];
+  return { help: words.amountHelp(from, to), errors: { below_minimum: words.atLeast(from), above_maximum: words.atMost(to) } };
 }
 
 const chosen = 'border-accent! bg-accent-soft! text-accent!';

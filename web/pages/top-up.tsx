@@ -22,14 +22,14 @@ export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OrderView>
 /** How much, from which wallet; and what was topped up before. */
 export function TopUpPage(): ReactNode {
   const words = useWords(topUpWords);
-  const { wallets } = useSession();
+  const { wallets, top_up: limits } = useSession();
   const [{ after }, change] = useSearchState(asked);
   const orders = useData<PageOf<OrderView>>('orders', { after: after || undefined });
   useEvent('order', onOrder);
   return (
     <Page title={words.title} note={orders.data && <ZoneNote at={orders.data.as_of} />}>
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
-        <Panel>{wallets.length === 0 ? <EmptyState text={words.notConfigured} /> : <TopUpForm wallets={wallets} />}</Panel>
+        <Panel>{wallets.length === 0 ? <EmptyState text={words.notConfigured} /> : <TopUpForm wallets={wallets} top_up={limits} />}</Panel>
         <Panel flush title={words.orders}>
           <Paged query={orders} empty={words.none} onTurn={(next) => change({ after: next ?? '' })}>
             {(rows) => <Orders orders={rows} />}

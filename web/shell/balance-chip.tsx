@@ -9,10 +9,11 @@ import { useWords } from '../words/family.ts';
 
 const lowRunwayDays = 3;
 
-export type BalanceState = 'fine' | 'low' | 'empty';
+export type BalanceState = 'fine' | 'unfunded' | 'low' | 'empty';
 
-/** `empty`: not even the cheapest model can be paid. `low`: under three days of runway, or under what the reader set. */
-export function balanceState({ empty, runway, available }: BalanceView, { low_balance: lowBalance }: Settings): BalanceState {
+/** `unfunded`: nothing was paid in yet. `empty`: not even the cheapest model can be paid. `low`: under three days of runway, or under what the reader set. */
+export function balanceState({ empty, unfunded, runway, available }: BalanceView, { low_balance: lowBalance }: Settings): BalanceState {
+  if (unfunded) return 'unfunded';
   if (empty) return 'empty';
   if (runway.state === 'days' && runway.days < lowRunwayDays) return 'low';
   return lowBalance !== null && parseYuan(available) < parseYuan(lowBalance) ? 'low' : 'fine';
@@ -34,7 +35,7 @@ export function BalanceChip(): ReactNode {
       data-tip={`${words.balance.label} ${formatYuan(balance.available, 'exact')}${held}`}
       className={clsx(
         'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2.5 text-table font-medium figures touch:h-10',
-        state === 'fine' && 'border-line bg-surface text-text hover:bg-sunken',
+        (state === 'fine' || state === 'unfunded') && 'border-line bg-surface text-text hover:bg-sunken',
         state === 'low' && 'border-warn bg-warn-soft text-warn',
         state === 'empty' && 'border-bad bg-bad-soft text-bad',
       )}

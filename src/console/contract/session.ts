@@ -16,6 +16,8 @@ export interface BalanceView {
   readonly runway: Runway;
   /** The cheapest listed model cannot be paid. */
   readonly empty: boolean;
+  /** Nothing was ever paid in. */
+  readonly unfunded: boolean;
 }
 
 /** available ÷ mean of the last 7 full days. `unknown`: less than two days of data. */
@@ -53,6 +55,8 @@ export interface SessionView {
   readonly base_url: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
+  /** The least and the most of one order. */
+  readonly top_up: { readonly least: Yuan; readonly most: Yuan };
   readonly features: { readonly payments: boolean; readonly playground: boolean; readonly email: boolean };
   readonly me: Me | null;
   /** Goes into `x-csrf-token` of everything but GET; null when signed out. */

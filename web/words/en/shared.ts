@@ -35,6 +35,7 @@ export default {
   theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
   balance: {
     label: 'Available',
+    unfunded: 'Top up',
     low: 'Low',
     empty: 'Empty',
     held: (amount: string) => `${amount} held for running tasks`,

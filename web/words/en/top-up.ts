@@ -1,7 +1,9 @@
 export default {
   title: 'Top up',
   amount: 'Amount',
-  amountHelp: 'At least ¥1.00, up to two decimals',
+  amountHelp: (least: string, most: string) => `From ${least} to ${most}, up to two decimals`,
+  atLeast: (least: string) => `At least ${least}.`,
+  atMost: (most: string) => `At most ${most}.`,
   amounts: 'Usual amounts',
   wallet: 'Wallet',
   wallets: { wechat_pay: 'WeChat Pay', alipay: 'Alipay' },
@@ -9,7 +11,6 @@ export default {
   submitPage: 'Pay on Alipay’s page',
   notConfigured: 'The operator has not configured a way to pay.',
   fields: {
-    below_minimum: 'At least ¥1.00.',
     not_payable: 'The wallet does not take this amount.',
     not_offered: 'This wallet does not offer that.',
   } as Readonly<Record<string, string>>,

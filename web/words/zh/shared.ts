@@ -37,6 +37,7 @@ export default {
   theme: { label: '主题', system: '跟随系统', light: '浅色', dark: '深色' },
   balance: {
     label: '可用余额',
+    unfunded: '去充值',
     low: '低',
     empty: '已用完',
     held: (amount) => `进行中的任务冻结 ${amount}`,

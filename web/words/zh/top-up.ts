@@ -3,7 +3,9 @@ import type en from '../en/top-up.ts';
 export default {
   title: '充值',
   amount: '充值金额',
-  amountHelp: '最低 ¥1.00，最多两位小数',
+  amountHelp: (least, most) => `${least} 到 ${most}，最多两位小数`,
+  atLeast: (least) => `最低 ${least}。`,
+  atMost: (most) => `最高 ${most}。`,
   amounts: '常用金额',
   wallet: '付款方式',
   wallets: { wechat_pay: '微信支付', alipay: '支付宝' },
@@ -11,7 +13,6 @@ export default {
   submitPage: '在支付宝网页付款',
   notConfigured: '管理员尚未配置付款方式。',
   fields: {
-    below_minimum: '最低 ¥1.00。',
     not_payable: '钱包不支持这个金额。',
     not_offered: '这个钱包不支持这种付款方式。',
   },
