@@ -3,7 +3,7 @@ import { DropdownMenu } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
-const itemLook =
+export const itemLook =
   'flex min-h-8 cursor-pointer items-center gap-2 rounded-badge px-2 text-table outline-none data-[highlighted]:bg-accent-soft data-[disabled]:text-faint touch:min-h-11';
 
 interface MenuProps {

@@ -36,6 +36,25 @@ export function tokenPrice({ prices }: Pick<ModelRow, 'prices'>, of: PriceClass)
   return prices.find((price) => price.class === of && price.unit === 'token' && price.above_input_tokens === undefined);
 }
 
+/** By name, price or context; a copy. */
+export function sortedModels<Model extends ModelRow>(models: readonly Model[], sort: string): readonly Model[] {
+  if (sort === 'context') return models.toSorted((a, b) => (b.context ?? 0) - (a.context ?? 0));
+  if (sort === 'name') return models.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  const sign = sort === 'cheapest' ? 1 : -1;
+  return models.toSorted((a, b) => sign * byPrice(a, b));
+}
+
+/** Tokens before pieces: prices of different units say nothing about each other. */
+function byPrice(a: ModelRow, b: ModelRow): number {
+  const [first, second] = [leading(a), leading(b)];
+  const units = (first?.per === 1 ? 1 : 0) - (second?.per === 1 ? 1 : 0);
+  if (units !== 0) return units;
+  const difference = (first === undefined ? 0n : rateOf(first)) - (second === undefined ? 0n : rateOf(second));
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+const leading = (model: ModelRow): UnitPrice | undefined => tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
+
 /** Decimals of the longest of a column: points stand in one line when the others are filled up to it. */
 export const decimalsOf = (amounts: readonly string[]): number =>
   Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));

@@ -10,11 +10,11 @@ import { Page, Panel } from '../components/page.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { formatCompact, formatCount } from '../format/count.ts';
-import { priceText, rateOf } from '../format/price.ts';
+import { priceText } from '../format/price.ts';
 import { modelsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { Aligned, Piece, decimalsOf, kindsOf, modelPath, tokenPrice } from './model-parts.tsx';
+import { Aligned, Piece, decimalsOf, kindsOf, modelPath, sortedModels, tokenPrice } from './model-parts.tsx';
 
 const asked = { group: '', kind: '', vendor: '', q: '', sort: 'name' };
 type Asked = typeof asked;
@@ -46,7 +46,7 @@ export function ModelsPage(): ReactNode {
 function Found({ view, state, onClear }: { readonly view: ModelsView; readonly state: Asked; readonly onClear: () => void }): ReactNode {
   const words = useWords(modelsWords);
   const { actions } = useWords(sharedWords);
-  const rows = sorted(
+  const rows = sortedModels(
     view.items.filter((model) => matches(model, state)),
     state.sort,
   );
@@ -133,24 +133,6 @@ function matches({ id, vendor, kind }: ModelRow, state: Asked): boolean {
     (state.vendor === '' || vendor === state.vendor)
   );
 }
-
-function sorted(models: readonly ModelRow[], sort: string): readonly ModelRow[] {
-  if (sort === 'context') return models.toSorted((a, b) => (b.context ?? 0) - (a.context ?? 0));
-  if (sort === 'name') return models.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
-  const sign = sort === 'cheapest' ? 1 : -1;
-  return models.toSorted((a, b) => sign * byPrice(a, b));
-}
-
-/** Tokens before pieces: prices of different units say nothing about each other. */
-function byPrice(a: ModelRow, b: ModelRow): number {
-  const [first, second] = [leading(a), leading(b)];
-  const units = (first?.per === 1 ? 1 : 0) - (second?.per === 1 ? 1 : 0);
-  if (units !== 0) return units;
-  const difference = (first === undefined ? 0n : rateOf(first)) - (second === undefined ? 0n : rateOf(second));
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-}
-
-const leading = (model: ModelRow): UnitPrice | undefined => tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
 
 function ModelTable({ rows, group }: { readonly rows: readonly ModelRow[]; readonly group: string }): ReactNode {
   const words = useWords(modelsWords);

@@ -4,7 +4,9 @@ import type { ChargeRow, Page } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { queryClient, useData } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
+import { useMedia, useWide } from '../browser/media.ts';
 import { Button } from '../components/button.tsx';
+import { useColumns } from '../components/column-menu.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Select } from '../components/field.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -32,6 +34,8 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
   const shared = useWords(sharedWords);
   const list = useData<Page<ChargeRow>>('usage', query);
   const show = useOpenCharge();
+  const wide = useWide();
+  const [columns, menu] = useColumns('usage', useChargeColumns(), useMedia(roomForAll) ? [] : ['kind', 'first']);
   const items = list.data?.items ?? [];
   const at = items.findIndex(({ id }) => id === open);
   const move = (to: number) => (at >= 0 && items[to] !== undefined ? () => show(items[to]?.id) : undefined);
@@ -44,7 +48,7 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
         {(page) => (
           <>
             {page.items.length > 0 ? (
-              <ChargeTable rows={page.items} selected={open} onOpen={({ id }) => show(id)} />
+              <ChargeTable rows={page.items} columns={columns} selected={open} onOpen={({ id }) => show(id)} />
             ) : (
               <EmptyState text={isFiltered(state) || state.from !== asked.from ? words.nothing : words.none}>
                 {isFiltered(state) && <Button onClick={clear}>{shared.actions.clearFilter}</Button>}
@@ -52,7 +56,9 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
             )}
             <Pager page={page} onTurn={(after) => onChange({ after: after ?? '' })}>
               {page.items.length > 0 && <RowsPerPage value={state.limit} onChange={(limit) => onChange({ limit })} />}
+              {page.items.length > 0 && wide && menu}
             </Pager>
+            <p className="border-t border-line px-3 py-2 text-caption text-muted">{words.refusedNote}</p>
           </>
         )}
       </Loaded>
@@ -101,15 +107,19 @@ function useFocusBack(open: string | undefined): void {
 
 interface ChargeTableProps {
   readonly rows: readonly ChargeRow[];
+  readonly columns: readonly Column<ChargeRow>[];
   readonly selected: string | undefined;
   readonly onOpen: (row: ChargeRow) => void;
 }
 
-function ChargeTable({ rows, selected, onOpen }: ChargeTableProps): ReactNode {
-  const { title, columns } = useWords(usageWords);
+/** Where all columns stand beside each other; with less the cost would be out of sight. */
+const roomForAll = '(min-width: 1400px)';
+const costOf = (row: ChargeRow): ReactNode => <Money amount={row.cost} as="row" estimated={row.estimated} />;
+
+function useChargeColumns(): readonly Column<ChargeRow>[] {
+  const { columns } = useWords(usageWords);
   const kind = useKind();
-  const cost = (row: ChargeRow) => <Money amount={row.cost} as="row" estimated={row.estimated} />;
-  const shown: readonly Column<ChargeRow>[] = [
+  return [
     { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
     { id: 'model', header: columns.model, cell: ({ model }) => <Cut text={model} className="max-w-56" /> },
     { id: 'kind', header: columns.kind, cell: (row) => kind(row.kind), className: 'text-muted' },
@@ -119,20 +129,24 @@ function ChargeTable({ rows, selected, onOpen }: ChargeTableProps): ReactNode {
     { id: 'first', header: columns.firstByte, align: 'right', cell: (row) => duration(row.first_byte_ms), className: 'text-muted' },
     { id: 'total', header: columns.total, align: 'right', cell: (row) => duration(row.total_ms), className: 'text-muted' },
     { id: 'status', header: columns.status, cell: (row) => <ChargeStatus charge={row} /> },
-    { id: 'cost', header: columns.cost, align: 'right', cell: cost, className: 'font-medium' },
+    { id: 'cost', header: columns.cost, align: 'right', cell: costOf, className: 'font-medium' },
   ];
+}
+
+function ChargeTable({ rows, columns, selected, onOpen }: ChargeTableProps): ReactNode {
+  const { title } = useWords(usageWords);
   return (
     <Table
       label={title}
       rows={rows}
       rowKey={({ id }) => id}
-      columns={shown}
+      columns={columns}
       path={({ id }) => `/usage/${id}`}
       onOpen={onOpen}
       selected={selected}
       card={(row) => ({
         title: row.model,
-        value: cost(row),
+        value: costOf(row),
         detail: (
           <>
             <Time at={row.at} />

@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react';
 import type { ChannelState, ChannelView, List } from '../../../src/console/contract.ts';
 import { data, queryClient } from '../../api/data.ts';
+import { useMedia, useWide } from '../../browser/media.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
+import { useColumns } from '../../components/column-menu.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -126,7 +128,7 @@ function ChannelTable({
       id: 'state',
       header: columns.state,
       cell: (channel) => (
-        <span className="flex flex-col items-start py-1">
+        <span className="flex max-w-64 flex-col items-start py-1 whitespace-normal">
           <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
         </span>
       ),
@@ -141,13 +143,15 @@ function ChannelTable({
     moneyColumn(channels, { id: 'cost', header: columns.cost, amount: (channel) => channel.vendor_cost_24h, as: 'spend' }),
     { id: 'menu', header: <span className="sr-only">{actions('')}</span>, align: 'right', cell: menu, className: 'w-10' },
   ];
+  const wide = useWide();
+  const [shown, columnMenu] = useColumns('channels', rows, useMedia('(min-width: 1400px)') ? [] : ['vendor', 'base', 'order']);
   return (
     <>
       <Table
         label={words.title}
         rows={channels}
         rowKey={({ name }) => name}
-        columns={rows}
+        columns={shown}
         path={({ name }) => channelPath(name)}
         card={(channel) => ({
           title: channel.name,
@@ -167,6 +171,7 @@ function ChannelTable({
           menu: menu(channel),
         })}
       />
+      {wide && <div className="border-t border-line px-3 py-2">{columnMenu}</div>}
       {dialog}
     </>
   );

@@ -9,15 +9,18 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
+import { formatCount } from '../../format/count.ts';
 import { longestFraction, padFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { kindsOf, Piece, tokenPrice } from '../model-parts.tsx';
+import { kindsOf, Piece, sortedModels, tokenPrice } from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-const asked = { q: '', kind: '', listed: '', form: '' };
+const asked = { q: '', kind: '', listed: '', sort: 'name', all: '', form: '' };
+const sorts = ['name', 'cheapest', 'dearest'] as const;
+const shownAtFirst = 50;
 type Asked = Readonly<Record<keyof typeof asked, string>>;
 
 export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorModel>>('operator/models'));
@@ -57,9 +60,13 @@ interface ListedProps {
 
 function Listed({ models, state, onChange }: ListedProps): ReactNode {
   const { models: words } = useWords(priceWords);
-  const { kinds } = useWords(modelsWords);
+  const { kinds, sort: sortWord, sorts: sortWords } = useWords(modelsWords);
   const { actions } = useWords(sharedWords);
-  const rows = models.filter((model) => matches(model, state));
+  const rows = sortedModels(
+    models.filter((model) => matches(model, state)),
+    state.sort,
+  );
+  const shown = state.all === '' ? rows.slice(0, shownAtFirst) : rows;
   return (
     <div className="flex flex-col gap-3">
       <div className="grid grid-cols-2 gap-2 md:flex">
@@ -93,9 +100,22 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
             </option>
           ))}
         </Select>
+        <Select
+          className="max-md:col-span-2 md:w-44"
+          aria-label={sortWord}
+          value={state.sort}
+          onChange={({ target }) => onChange({ sort: target.value })}
+        >
+          {sorts.map((each) => (
+            <option key={each} value={each}>
+              {sortWords[each]}
+            </option>
+          ))}
+        </Select>
       </div>
       <Panel flush>
-        {rows.length > 0 && <ModelTable models={rows} />}
+        {rows.length > 0 && <ModelTable models={shown} />}
+        {shown.length < rows.length && <ShowAll count={rows.length} onPress={() => onChange({ all: 'yes' }, { replace: true })} />}
         {models.length === 0 && <EmptyState text={words.empty} />}
         {models.length > 0 && rows.length === 0 && (
           <EmptyState text={words.nothing}>
@@ -103,6 +123,17 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
           </EmptyState>
         )}
       </Panel>
+    </div>
+  );
+}
+
+function ShowAll({ count, onPress }: { readonly count: number; readonly onPress: () => void }): ReactNode {
+  const { models: words } = useWords(priceWords);
+  return (
+    <div className="flex justify-center border-t border-line p-2">
+      <Button look="ghost" onClick={onPress}>
+        {words.showAll(formatCount(count))}
+      </Button>
     </div>
   );
 }

@@ -4,6 +4,7 @@ export default {
   csvTip: 'All requests of this filter, in one file',
   nothing: 'Nothing matches.',
   none: 'No usage yet. What your keys do appears here at once.',
+  refusedNote: 'Requests that were refused cost nothing and are not listed; their answer says why.',
   range: {
     label: 'Period',
     '-24h': 'Last 24 hours',

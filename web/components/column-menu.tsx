@@ -1,0 +1,65 @@
+import { DropdownMenu } from 'radix-ui';
+import { type ReactNode, useState } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Button } from './button.tsx';
+import { itemLook, Menu } from './menu.tsx';
+import { Icon } from './icon.tsx';
+import type { Column } from './table.tsx';
+
+/** The column of a row's menu: it has no name to be chosen by. */
+const rowMenu = 'menu';
+
+/** A table's columns as its reader wants them, kept by this browser under the table's name. The first is always there. */
+export function useColumns<Row>(
+  table: string,
+  columns: readonly Column<Row>[],
+  hiddenAtFirst: readonly string[],
+): readonly [shown: readonly Column<Row>[], menu: ReactNode] {
+  const words = useWords(sharedWords);
+  const [chosen, choose] = useState(() => storedAt(table));
+  const hidden = chosen ?? hiddenAtFirst;
+  const turn = (id: string, on: boolean) => {
+    const next = on ? hidden.filter((each) => each !== id) : [...hidden, id];
+    localStorage.setItem(placeOf(table), next.join(' '));
+    choose(next);
+  };
+  const menu = (
+    <Menu
+      align="start"
+      trigger={
+        <Button size="small" look="ghost" icon="settings">
+          {words.table.columns}
+        </Button>
+      }
+    >
+      {columns.slice(1).map(
+        ({ id, header }) =>
+          id !== rowMenu && (
+            <DropdownMenu.CheckboxItem
+              key={id}
+              className={itemLook}
+              checked={!hidden.includes(id)}
+              onCheckedChange={(on) => turn(id, on)}
+              // Several are chosen in one go.
+              onSelect={(event) => event.preventDefault()}
+            >
+              <span className="grid size-4 place-items-center text-accent">
+                <DropdownMenu.ItemIndicator>
+                  <Icon name="check" />
+                </DropdownMenu.ItemIndicator>
+              </span>
+              {header}
+            </DropdownMenu.CheckboxItem>
+          ),
+      )}
+    </Menu>
+  );
+  return [columns.filter(({ id }, index) => index === 0 || !hidden.includes(id)), menu];
+}
+
+const placeOf = (table: string): string => `tollgate_columns_${table}`;
+
+function storedAt(table: string): readonly string[] | undefined {
+  return localStorage.getItem(placeOf(table))?.split(' ').filter(Boolean);
+}
