@@ -1,7 +1,8 @@
 import { type ReactNode, useMemo } from 'react';
 import type { KeyView, ModelKindName, ModelRow, ModelsView, Page as PageOf } from '../../../src/console/contract.ts';
-import { useData } from '../../api/data.ts';
+import { useData, useSession } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
+import { Banner } from '../../components/banner.tsx';
 import { ButtonLink, linkLook } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Field, Select } from '../../components/field.tsx';
@@ -68,7 +69,8 @@ function PaidBy({ keys, kind, children }: PaidProps & { readonly keys: readonly 
   return (
     <Loaded query={models}>
       {({ items }) => {
-        const some = items.filter((model) => model.kind === kind);
+        const reached = key?.only_models;
+        const some = items.filter((model) => model.kind === kind && (reached?.includes(model.id) ?? true));
         if (key !== undefined && some.length > 0)
           return (
             <Chosen paying={key} keys={keys} models={some}>
@@ -110,7 +112,31 @@ function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
       <KeySelect keys={keys} chosen={paying} />
     </>
   );
-  return children({ keyId: paying.id, model, models, choices });
+  return (
+    <div className="flex flex-col gap-4">
+      <CannotPay />
+      {children({ keyId: paying.id, model, models, choices })}
+    </div>
+  );
+}
+
+/** Said before the vendor's or the ledger's no: no model can be paid. */
+function CannotPay(): ReactNode {
+  const words = useWords(playgroundWords);
+  const { balance } = useSession();
+  if (balance?.empty !== true) return null;
+  return (
+    <Banner
+      tone="warn"
+      action={
+        <PathLink path="/top-up" className={linkLook}>
+          {words.topUp}
+        </PathLink>
+      }
+    >
+      {words.cannotPay}
+    </Banner>
+  );
 }
 
 function AboutModel({ path }: { readonly path: string }): ReactNode {

@@ -6,6 +6,7 @@ export default {
   noKey: 'A key pays for what you try. Create one first.',
   createKey: 'Create key',
   noModel: 'The group of this key has no such model.',
+  cannotPay: 'Your balance pays for no model yet.',
   settings: 'Settings',
   more: 'More settings',
   model: 'Model',

@@ -8,6 +8,7 @@ export default {
   noKey: '试用由密钥付费，请先创建一个。',
   createKey: '创建密钥',
   noModel: '这个密钥所在的分组没有此类模型。',
+  cannotPay: '当前余额不足以支付任何模型。',
   settings: '设置',
   more: '更多设置',
   model: '模型',
