@@ -1,3 +1,4 @@
+import { type AccountRooms, accountRows } from './account-rows.ts';
 import { type EventRooms, eventRows } from './event-rows.ts';
 import { type FindRooms, findRows } from './find-rows.ts';
 import { type KeyRooms, keyRows } from './key-rows.ts';
@@ -12,6 +13,7 @@ import { type UsageRooms, usageRows } from './usage-rows.ts';
 
 /** What the pages of users need. */
 export type UserRooms = ShellRooms &
+  AccountRooms &
   OverviewRooms &
   KeyRooms &
   UsageRooms &
@@ -26,6 +28,7 @@ export type UserRooms = ShellRooms &
 export function userRows(rooms: UserRooms): readonly ConsoleRow[] {
   return [
     ...shellRows(rooms),
+    ...accountRows(rooms),
     ...overviewRows(rooms),
     ...keyRows(rooms),
     ...usageRows(rooms),

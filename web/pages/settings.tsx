@@ -11,6 +11,7 @@ import { switchLanguage, useWords } from '../words/family.ts';
 import { languages, useLanguage } from '../words/language.ts';
 import { AccountForm, ProfileForm } from './settings-forms.tsx';
 import { Devices, Identities } from './settings-access.tsx';
+import { OwnData } from './settings-data.tsx';
 
 /** One card per thing, each saved by itself. */
 export function SettingsPage(): ReactNode {
@@ -32,6 +33,9 @@ export function SettingsPage(): ReactNode {
           </Panel>
           <Panel title={words.devices.title} flush>
             <Devices />
+          </Panel>
+          <Panel title={words.data.title}>
+            <OwnData />
           </Panel>
         </div>
       </div>

@@ -105,6 +105,7 @@ export default {
       'user.debit': 'debited a user',
       'user.suspend': 'suspended a user',
       'user.restore': 'restored a user',
+      'user.close': 'closed an account',
       'user.role': 'changed a role',
       'user.sign_up': 'signed up',
       'key.create': 'created a key',

@@ -35,5 +35,15 @@ export default {
     revoked: 'Signed out there.',
     unknown: 'Unknown browser',
   },
+  data: {
+    title: 'Your data',
+    export: 'Download account (JSON)',
+    exportHelp: 'Profile, sign-ins, devices, keys without their secrets, top-ups. Requests and charges are the CSV of Usage and Statement.',
+    close: 'Close account',
+    closeTitle: 'Close this account?',
+    closeEffect: (amount: string) =>
+      `Its keys stop at once and you are signed out. ${amount} is left: it can no longer be spent; ask the operator to pay it back. Charges and top-ups stay in the books. An operator can open the account again.`,
+    operator: 'An operator’s account is closed once another operator has made it a user’s.',
+  },
   saved: 'Saved.',
 };

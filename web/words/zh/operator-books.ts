@@ -105,6 +105,7 @@ export default {
       'user.debit': '扣减余额',
       'user.suspend': '停用用户',
       'user.restore': '恢复用户',
+      'user.close': '注销账户',
       'user.role': '更改角色',
       'user.sign_up': '注册',
       'key.create': '创建密钥',

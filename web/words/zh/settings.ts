@@ -37,5 +37,15 @@ export default {
     revoked: '已在该设备退出登录。',
     unknown: '未知浏览器',
   },
+  data: {
+    title: '你的数据',
+    export: '下载账户数据（JSON）',
+    exportHelp: '包括资料、登录方式、设备、密钥（不含密钥本身）和充值记录。请求和扣费请在“用量”和“账单”导出 CSV。',
+    close: '注销账户',
+    closeTitle: '注销这个账户？',
+    closeEffect: (amount) =>
+      `所有密钥立即失效，你会退出登录。余额还有 ${amount}，注销后不能再使用，请联系管理员退款。扣费和充值记录保留在账本中。管理员可以重新启用账户。`,
+    operator: '管理员账户需先由另一位管理员改为普通用户，才能注销。',
+  },
   saved: '已保存。',
 } satisfies typeof en;

@@ -1,0 +1,36 @@
+import { type ReactNode, useState } from 'react';
+import { addressOf, send } from '../api/client.ts';
+import { useMe, useSession } from '../api/data.ts';
+import { Button, ButtonAnchor } from '../components/button.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { formatYuan } from '../format/money.ts';
+import { settingsWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+/** To take away what is kept of oneself, and to leave. */
+export function OwnData(): ReactNode {
+  const { data: words } = useWords(settingsWords);
+  const { id, name, role } = useMe();
+  const { balance } = useSession();
+  const [leaving, setLeaving] = useState(false);
+  const close = async () => {
+    await send('POST', 'me/close', { body: { id } });
+    location.assign('/sign-in');
+  };
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <ButtonAnchor icon="download" href={addressOf('account.json')} download>
+        {words.export}
+      </ButtonAnchor>
+      <p className="text-caption text-muted">{words.exportHelp}</p>
+      <Button disabledFor={role === 'operator' ? words.operator : undefined} onClick={() => setLeaving(true)}>
+        {words.close}
+      </Button>
+      {leaving && (
+        <Confirm open onClose={() => setLeaving(false)} title={words.closeTitle} action={words.close} typed={name || id} onConfirm={close}>
+          {words.closeEffect(formatYuan(balance?.total ?? '0', 'balance'))}
+        </Confirm>
+      )}
+    </div>
+  );
+}
