@@ -49,7 +49,7 @@ export default {
   },
   secret: {
     title: 'Copy your key now',
-    text: 'Copy your key now. It cannot be shown again; you would create a new one.',
+    text: 'It cannot be shown again; you would create a new one.',
     copy: 'Copy key',
     copyVariable: 'Copy as environment variable',
     saved: 'I have saved the key',

@@ -1,7 +1,7 @@
 export default {
   title: 'Tasks',
   newVideo: 'New video',
-  empty: 'Video tasks are kept for 24 hours.',
+  empty: 'No video tasks yet.',
   note: 'Prompts are not stored. Videos are kept for 24 hours.',
   task: 'Video task',
   columns: {

@@ -49,7 +49,7 @@ export default {
   },
   secret: {
     title: '现在复制密钥',
-    text: '现在复制密钥。关闭后无法再次查看，只能新建。',
+    text: '关闭后无法再次查看，只能新建。',
     copy: '复制密钥',
     copyVariable: '复制环境变量',
     saved: '我已保存密钥',

@@ -3,7 +3,7 @@ import type en from '../en/tasks.ts';
 export default {
   title: '任务',
   newVideo: '生成视频',
-  empty: '视频任务会保留 24 小时。',
+  empty: '还没有视频任务。',
   note: '不保存提示词，视频保留 24 小时。',
   task: '视频任务',
   columns: {
