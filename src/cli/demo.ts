@@ -21,7 +21,7 @@ const highestPort = 65_535;
 /** The model of the printed example. */
 const demoModel = 'deepseek-chat';
 
-export interface DemoOptions extends ServeOptions {
+interface DemoOptions extends ServeOptions {
   /** Models that fail on purpose are sold as well. */
   readonly faults?: true;
 }

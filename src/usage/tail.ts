@@ -6,7 +6,7 @@ const tailMsMost = 15 * 60_000;
 const tailRecordsMost = 4_000;
 
 /** How recent figures of all accounts are: `until` (wall clock, ms), by the records of `tail` beside what is rolled up. */
-export interface Recent {
+interface Recent {
   readonly until: number;
   readonly tail: Span | undefined;
 }
