@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { groupNames } from '../catalog/recording.ts';
 import { keyFacts } from '../console/key-view.ts';
-import { changeLimit } from '../ledger/ledger.ts';
+import { changeWindows } from '../gateway/windows.ts';
 import type { Script } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { type TermOptions, termsFrom } from './key-terms.ts';
@@ -74,6 +74,12 @@ function* making(wish: NewKey): ReturnType<typeof createKey> {
   const told = made && { target: made.key.id, account: made.key.userId, after: { name: made.key.name, group: made.key.group } };
   if (told !== undefined) yield* writeAudit(wish.at, { ...byCommand, ...told, action: 'key.create' });
   return made;
+}
+
+function* limiting(id: string, limits: NewLimits): Script<Key | undefined> {
+  const key = yield* changing(id, () => setKeyLimits(id, limits));
+  if (key !== undefined) yield* changeWindows(id, limits);
+  return key;
 }
 
 /** A change and its line in the trail. */
@@ -150,15 +156,13 @@ export async function disable(id: string, options: Options, env: Env): Promise<v
 
 export async function limit(id: string, options: LimitOptions, env: Env): Promise<void> {
   const limits = limitsOf(options);
-  const changed = Object.entries({ total: limits.limit, day: limits.dailyLimit, month: limits.monthlyLimit });
-  if (changed.every(([, amount]) => amount === undefined)) throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
+  if (Object.values(limits).every((amount) => amount === undefined)) throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
   await withDatabase(options, env, async (database) => {
-    const key = await database.transact(() => changing(id, () => setKeyLimits(id, limits)));
+    const key = await database.transact(() => limiting(id, limits));
     if (key === undefined)
       throw new Failure(
         `there is no key ${id} that was made with such a limit; 'key list' shows all. A key without one is replaced by a new key`,
       );
-    for (const [window, amount] of changed) if (amount !== undefined) await changeLimit(database, `key:${id}:${window}`, amount);
     print(options.json === true, shown(key), [`${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`]);
   });
 }

@@ -4,7 +4,7 @@ import { changeKey, createKeyOnce, type KeyChange, userKey, userKeys } from '../
 import { writeAudit } from '../accounts/audit.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import { changeLimit } from '../ledger/scripts/account.ts';
+import { changeWindows } from '../gateway/windows.ts';
 import { type Database, DatabaseError, type Script } from '../storage/database.ts';
 import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from './contract.ts';
 import type { Cursors } from './cursor.ts';
@@ -181,7 +181,7 @@ async function changeTo(
     if (fixed !== undefined) return fail('invalid', { fields: { [fixed]: 'limit_fixed' } });
     const after = yield* changeKey(before, wanted);
     if (after === undefined) return fail('not_found');
-    yield* moveLimits(before.id, wanted);
+    yield* changeWindows(before.id, wanted);
     yield* writeAudit(at, {
       ...byUser(visit),
       action: 'key.update',
@@ -202,9 +202,4 @@ function lacking(key: Key, wanted: KeyChange): string | undefined {
   if (wanted.dailyLimit !== undefined && key.dailyLimit === undefined) return 'daily_limit';
   if (wanted.monthlyLimit !== undefined && key.monthlyLimit === undefined) return 'monthly_limit';
   return undefined;
-}
-
-function* moveLimits(id: string, { limit, dailyLimit, monthlyLimit }: KeyChange): Script<void> {
-  for (const [window, amount] of Object.entries({ total: limit, day: dailyLimit, month: monthlyLimit }))
-    if (amount !== undefined) yield* changeLimit({ id: `key:${id}:${window}`, amount });
 }

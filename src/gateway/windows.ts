@@ -1,6 +1,9 @@
 import type { Principal } from '../accounts/principal.ts';
+import type { Nano } from '../base/money.ts';
 import { dayOf, monthOf } from '../base/period.ts';
 import type { LimitWindow } from '../ledger/contract.ts';
+import { changeLimit } from '../ledger/scripts/account.ts';
+import type { Script } from '../storage/database.ts';
 
 const none: readonly LimitWindow[] = [];
 
@@ -16,4 +19,13 @@ export function windowsOf(
   if (dailyLimit !== undefined) windows.push({ id: `key:${keyId}:day:${dayOf(at, offsetMinutes).name}`, amount: dailyLimit });
   if (monthlyLimit !== undefined) windows.push({ id: `key:${keyId}:month:${monthOf(at, offsetMinutes).name}`, amount: monthlyLimit });
   return windows;
+}
+
+/** What a key may spend from now on, in the windows that it has; undefined: as before. Belongs into the transaction that changes the key. */
+export function* changeWindows(
+  keyId: string,
+  { limit, dailyLimit, monthlyLimit }: { readonly [limit in 'limit' | 'dailyLimit' | 'monthlyLimit']?: Nano | undefined },
+): Script<void> {
+  for (const [window, amount] of Object.entries({ total: limit, day: dailyLimit, month: monthlyLimit }))
+    if (amount !== undefined) yield* changeLimit({ id: `key:${keyId}:${window}`, amount });
 }

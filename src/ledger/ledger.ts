@@ -47,11 +47,6 @@ export function freeze(database: Database, account: string, frozen: boolean): Pr
   return database.transact(() => scripts.freeze({ account, frozen }));
 }
 
-/** Of every window of this kind that there is: `key:K:total`, `key:K:day`, `key:K:month`. */
-export function changeLimit(database: Database, id: string, amount: Nano): Promise<void> {
-  return database.transact(() => scripts.changeLimit({ id, amount }));
-}
-
 const balanceColumns = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spendable,
   a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance FROM account a`;
 

@@ -4,7 +4,8 @@ import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/
 import { seededRandom } from '../base/random.ts';
 import { check } from './check.ts';
 import type { Charge, LimitWindow, ReserveAsk } from './contract.ts';
-import { balance, changeLimit, freeze } from './ledger.ts';
+import { balance, freeze } from './ledger.ts';
+import { changeLimit } from './scripts/account.ts';
 import { forgetWindows } from './windows.ts';
 
 /** What a token costs in these tests. */
@@ -197,7 +198,7 @@ forEachDatabase((_name, openFresh) => {
     });
     expect(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never))).toBe('insufficient');
     expect(await room.number("SELECT debits FROM account WHERE id='key:K:total'")).toBe(yuan(0.03));
-    await changeLimit(room.database, 'key:K:total', yuan(1));
+    await room.database.transact(() => changeLimit({ id: 'key:K:total', amount: yuan(1) }));
     granted(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never))).release();
     await isWhole(room);
   });

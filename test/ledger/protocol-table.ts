@@ -1,7 +1,8 @@
 import { formatYuan, parseYuan } from '../../src/base/money.ts';
 import { check } from '../../src/ledger/check.ts';
-import { balance, changeLimit, createAccount, credit, freeze, refund } from '../../src/ledger/ledger.ts';
+import { balance, createAccount, credit, freeze, refund } from '../../src/ledger/ledger.ts';
 import { emptyMove } from '../../src/ledger/pipeline.ts';
+import { changeLimit } from '../../src/ledger/scripts/account.ts';
 import type { BatchInput, BatchReply, FloatRow } from '../../src/ledger/scripts/batch.ts';
 import { endHold, openHold } from '../../src/ledger/scripts/hold.ts';
 import type { LateReply } from '../../src/ledger/scripts/late.ts';
@@ -86,7 +87,7 @@ export class ProtocolTable {
       case 'unfreeze':
         return String(await freeze(this.#database, account, verb === 'freeze'));
       case 'limit':
-        await changeLimit(this.#database, account, nano(word(words, 1)));
+        await this.#database.transact(() => changeLimit({ id: account, amount: nano(word(words, 1)) }));
         return 'changed';
       case 'account':
         return this.#account(account);

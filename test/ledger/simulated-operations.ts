@@ -1,5 +1,6 @@
 import type { Reservation, ReserveAsk } from '../../src/ledger/contract.ts';
-import { changeLimit, credit, freeze, refund } from '../../src/ledger/ledger.ts';
+import { credit, freeze, refund } from '../../src/ledger/ledger.ts';
+import { changeLimit } from '../../src/ledger/scripts/account.ts';
 import { endHold, openHold } from '../../src/ledger/scripts/hold.ts';
 import { records } from './records.ts';
 import type { Simulation } from './simulation.ts';
@@ -33,7 +34,7 @@ export async function operate(world: Simulation, done: Operations): Promise<void
     await freeze(world.database, account, true);
     world.time.after(world.random() * 5_000, async () => void (await freeze(world.database, account, false)));
   } else if (dice < 0.07) {
-    await changeLimit(world.database, `key:${account}:total`, world.nano(100_000_000n));
+    await world.database.transact(() => changeLimit({ id: `key:${account}:total`, amount: world.nano(100_000_000n) }));
   } else {
     done.requests++;
     const id = `request-${done.count}`;
