@@ -55,6 +55,7 @@ import { expireHourly } from './recall/expiry.ts';
 import { openResponseMemory } from './recall/responses.ts';
 import { openSignatureMemory } from './recall/signatures.ts';
 import { Health } from './routing/health.ts';
+import { HedgeBudget } from './routing/hedge-budget.ts';
 import { expireSignIns } from './signin/expiry.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { Notices } from './notices/notices.ts';
@@ -159,6 +160,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     limiter: limits.limiter,
     till,
     health: new Health(),
+    hedges: new HedgeBudget(),
     limits: { ...gatewayLimits, ...options.limits },
     watch: new StreamWatch(),
     lanes,
@@ -260,7 +262,11 @@ function countersOn({ metricsToken }: GatewayOptions): Counters {
 }
 
 /** What is told of every request and every attempt. */
-const observed = (log: Log, { metrics, requests, counts }: Counters, traces?: Traces): Pick<Parts, 'access' | 'failed' | 'traces'> => ({
+const observed = (
+  log: Log,
+  { metrics, requests, counts }: Counters,
+  traces?: Traces,
+): Pick<Parts, 'access' | 'failed' | 'hedged' | 'traces'> => ({
   traces,
   access: (line) => {
     log.text('request', accessText(line));
@@ -271,6 +277,10 @@ const observed = (log: Log, { metrics, requests, counts }: Counters, traces?: Tr
     log.line('attempt failed', line);
     counts.failed(line);
     metrics.failed(line.channel, line.fault);
+  },
+  hedged: (line) => {
+    log.line('hedged', line);
+    metrics.hedged(line.model, line.won, line.brokenOff, line.inputTokens);
   },
 });
 

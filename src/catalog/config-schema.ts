@@ -152,6 +152,7 @@ export const modelSchema = members({
   max_output: count(1).optional(),
   modalities: members({ in: list(oneOf(contents)).optional(), out: list(oneOf(contents)).optional() }).optional(),
   top_speed: count(1).optional(),
+  hedge_after_ms: count(1).optional(),
   durations: list(count(1)).optional(),
   image: imageSchema.optional(),
   shutdown_date: text.refine(isDate, { error: (issue) => `must be a date such as 2027-01-31, not '${String(issue.input)}'` }).optional(),

@@ -172,6 +172,7 @@ function modelFacts(
     outputTokensMax: model.max_output,
     modalities: modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents },
     topSpeed: model.top_speed,
+    hedgeAfterMs: model.hedge_after_ms,
     durations: model.durations,
     image: model.image === undefined ? bundled.get(model.id)?.facts.image : imageTerms(model.image),
     shutdownDate: model.shutdown_date,

@@ -111,6 +111,7 @@ function changed(facts: ModelFacts, written: Partial<WrittenModel>, gone: Readon
     outputTokensMax: one('max_output', written.max_output, facts.outputTokensMax),
     modalities: one('modalities', modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents }, facts.modalities),
     topSpeed: one('top_speed', written.top_speed, facts.topSpeed),
+    hedgeAfterMs: one('hedge_after_ms', written.hedge_after_ms, facts.hedgeAfterMs),
     durations: one('durations', written.durations, facts.durations),
     image: one('image', image && imageTerms(image), facts.image),
     shutdownDate: one('shutdown_date', written.shutdown_date, facts.shutdownDate),

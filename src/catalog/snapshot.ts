@@ -16,6 +16,8 @@ export interface ModelFacts {
   readonly modalities: { readonly in: readonly string[]; readonly out: readonly string[] } | undefined;
   /** Output tokens per second at most, for models that think unseen. */
   readonly topSpeed: number | undefined;
+  /** Milliseconds without a byte of a stream after which a second channel is asked as well; absent: never. */
+  readonly hedgeAfterMs?: number | undefined;
   readonly durations: readonly number[] | undefined;
   /** Of models that make pictures. */
   readonly image?: ImageTerms | undefined;

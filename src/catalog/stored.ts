@@ -48,14 +48,38 @@ type StoredFacts = Omit<ModelFacts, 'id' | 'price'>;
 
 /** Everything but the id and the price. */
 export function factsText(model: ModelFacts): string {
-  const { ownedBy, kind, context, outputTokensMax, modalities, topSpeed, durations, image, shutdownDate } = model;
-  const stored: StoredFacts = { ownedBy, kind, context, outputTokensMax, modalities, topSpeed, durations, image, shutdownDate };
+  const { ownedBy, kind, context, outputTokensMax, modalities, topSpeed, hedgeAfterMs, durations, image, shutdownDate } = model;
+  const stored: StoredFacts = {
+    ownedBy,
+    kind,
+    context,
+    outputTokensMax,
+    modalities,
+    topSpeed,
+    hedgeAfterMs,
+    durations,
+    image,
+    shutdownDate,
+  };
   return JSON.stringify(stored);
 }
 
 export function parseFacts(id: string, facts: string, price: string): ModelFacts {
-  const { ownedBy, kind, context, outputTokensMax, modalities, topSpeed, durations, image, shutdownDate } = JSON.parse(
+  const { ownedBy, kind, context, outputTokensMax, modalities, topSpeed, hedgeAfterMs, durations, image, shutdownDate } = JSON.parse(
     facts,
   ) as StoredFacts;
-  return { id, ownedBy, kind, context, outputTokensMax, modalities, topSpeed, durations, image, shutdownDate, price: parsePrice(price) };
+  return {
+    id,
+    ownedBy,
+    kind,
+    context,
+    outputTokensMax,
+    modalities,
+    topSpeed,
+    hedgeAfterMs,
+    durations,
+    image,
+    shutdownDate,
+    price: parsePrice(price),
+  };
 }

@@ -32,6 +32,8 @@ export type AttemptResult =
   /** The account's money ended before the answer did. */
   | { readonly kind: 'length'; readonly meter: StreamMeter }
   | { readonly kind: 'left' }
+  /** Another attempt at the same answer was faster: this one was broken off before it had a byte. */
+  | { readonly kind: 'outrun' }
   /** The request cannot be made for this vendor, and that is the client's to mend: nobody was asked. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly stage: CallStage };
@@ -85,6 +87,7 @@ export class Attempt implements UpstreamListener {
   /** Sends a request once it carries its proof. Nothing has reached the vendor before that, so that its failure is one of connecting. */
   #prove(upstream: Upstream, authorize: Authorize, ask: UpstreamAsk & { readonly method: Method }, times: UpstreamTimes): void {
     const send = (proof: Proof): void => {
+      if (this.upstreamCall.over) return;
       if ('kind' in proof) this.#resolve({ kind: 'fault', stage: 'connecting', fault: proof });
       else upstream.post({ ...ask, headers: { ...ask.headers, ...proof.headers } }, times, this.upstreamCall);
     };

@@ -6,6 +6,9 @@ import type { Adapter, Call, SoundAdapter, StreamedPictureAdapter, StreamTransla
 import { mayRetry } from '../routing/retry.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import { choiceOf, spentBy } from './choice.ts';
+import type { Choice } from '../routing/choice.ts';
+import type { Contest } from './contest.ts';
+import { askHedged, hedgeAfter } from './hedge.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import { prepare } from './prepare.ts';
@@ -20,53 +23,104 @@ export interface Tried {
   readonly receiver: StreamReceiver | undefined;
 }
 
+export interface Asked extends Tried {
+  readonly candidate: Candidate;
+  /** It failed in a way that lets another channel be asked. */
+  readonly goesOn: boolean;
+}
+
 /** The attempt loop: one channel after the other until one delivers, the client leaves, or nothing is left that may be tried. */
 export async function tryChannels(exchange: Exchange): Promise<Tried> {
   const { parts } = exchange;
-  const candidates = speaking(exchange);
-  const choice = candidates.length > 1 ? choiceOf(exchange.request, exchange.admitted.offer.group.policy) : undefined;
-  let tried: readonly Candidate[] = noneTried;
-  let last: AttemptResult | undefined;
-  let failures: Map<FaultKind, number> | undefined;
+  const trial = new Trial(exchange);
+  const hedgeMs = hedgeAfter(exchange);
+  if (hedgeMs !== undefined) parts.hedges.earn(exchange.request.model);
+  let last: Asked | undefined;
   while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
     const nowMs = parts.clock.monotonicMs();
-    const candidate = parts.health.pick(candidates, tried, nowMs, parts.random, choice);
+    const candidate = trial.pick(nowMs);
     if (candidate === undefined) break;
-    const lane = parts.lanes.of(candidate.channel);
-    let one: Tried;
     const begunMs = nowMs - exchange.startedAtMs;
-    lane.running += 1;
     try {
-      one = await attemptOn(exchange, candidate, lane);
+      last = await (hedgeMs === undefined ? trial.ask(candidate, begunMs) : askHedged(exchange, trial, candidate, begunMs, hedgeMs));
     } finally {
-      lane.running -= 1;
       exchange.vendorMs += exchange.elapsedMs() - begunMs;
     }
-    if (parts.traces !== undefined) tellTrace(exchange, candidate, lane, one.result, begunMs);
-    if (one.result.kind !== 'fault') {
-      if (one.result.kind !== 'left' && one.result.kind !== 'refused') parts.health.answered(candidate.id, parts.clock.monotonicMs());
-      if (choice?.policy === 'latency') tellPace(exchange, candidate, one.result, begunMs);
-      return one;
-    }
-    const { fault, stage } = one.result;
-    parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
-    tellFailure(exchange, candidate, fault, stage);
-    last = one.result;
-    failures ??= new Map();
-    const count = (failures.get(fault.kind) ?? 0) + 1;
-    failures.set(fault.kind, count);
-    if (!mayRetry(fault.kind, stage, count, isPictured(exchange.request.capability) ? 'media' : 'text')) return one;
-    // A vendor may close an idle connection in the instant in which we use it: that says nothing of the channel, so it gets a second chance.
-    if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
-      tried = [...tried, ...spentBy(fault.kind, candidate, candidates)];
+    if (!last.goesOn) return last;
   }
   if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
-  return { result: last ?? { kind: 'fault', stage: 'connecting', fault: noChannel }, receiver: undefined };
+  return { result: last?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel }, receiver: undefined };
 }
+
+/** What the attempts of one request have come to so far. */
+export class Trial {
+  readonly #exchange: Exchange;
+  readonly #candidates: readonly Candidate[];
+  readonly #choice: Choice | undefined;
+  #tried: readonly Candidate[] = noneTried;
+  #failures: Map<FaultKind, number> | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#candidates = speaking(exchange);
+    this.#choice = this.#candidates.length > 1 ? choiceOf(exchange.request, exchange.admitted.offer.group.policy) : undefined;
+  }
+
+  pick(nowMs: number): Candidate | undefined {
+    const { health, random } = this.#exchange.parts;
+    return health.pick(this.#candidates, this.#tried, nowMs, random, this.#choice);
+  }
+
+  /** One that is well, of another channel than the one that is being asked. */
+  pickBeside(asked: Candidate, nowMs: number): Candidate | undefined {
+    const { health, random } = this.#exchange.parts;
+    const others = this.#candidates.filter(
+      ({ channel, id }) => channel.name !== asked.channel.name && health.state(id, nowMs).breaker === 'closed',
+    );
+    return health.pick(others, this.#tried, nowMs, random, this.#choice);
+  }
+
+  /** One attempt, and what is told of it. `begunMs`: since the exchange began. */
+  async ask(candidate: Candidate, begunMs: number, contest?: Contest): Promise<Asked> {
+    const exchange = this.#exchange;
+    const { parts } = exchange;
+    const lane = parts.lanes.of(candidate.channel);
+    let one: Tried;
+    lane.running += 1;
+    try {
+      one = await attemptOn(exchange, candidate, lane, contest);
+    } finally {
+      lane.running -= 1;
+    }
+    const { result } = one;
+    if (parts.traces !== undefined) tellTrace(exchange, candidate, lane, result, begunMs);
+    const goesOn = result.kind === 'fault' && this.#faulted(candidate, result);
+    if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
+    if (this.#choice?.policy === 'latency') tellPace(exchange, candidate, result, begunMs);
+    return { ...one, candidate, goesOn };
+  }
+
+  #faulted(candidate: Candidate, { fault, stage }: AttemptResult & { readonly kind: 'fault' }): boolean {
+    const { parts, request } = this.#exchange;
+    parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
+    tellFailure(this.#exchange, candidate, fault, stage);
+    this.#failures ??= new Map();
+    const count = (this.#failures.get(fault.kind) ?? 0) + 1;
+    this.#failures.set(fault.kind, count);
+    if (!mayRetry(fault.kind, stage, count, isPictured(request.capability) ? 'media' : 'text')) return false;
+    // A vendor may close an idle connection in the instant in which we use it: that says nothing of the channel, so it gets a second chance.
+    if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
+      this.#tried = [...this.#tried, ...spentBy(fault.kind, candidate, this.#candidates)];
+    return true;
+  }
+}
+
+const wasAnswered = ({ kind }: AttemptResult): boolean => kind === 'answer' || kind === 'streamed' || kind === 'length';
 
 function tellPace(exchange: Exchange, candidate: Candidate, { kind }: AttemptResult, begunMs: number): void {
   const { parts, request, firstByteMs } = exchange;
   if (!request.stream && kind === 'answer') parts.health.took(candidate, false, exchange.elapsedMs() - begunMs);
+  else if (kind === 'outrun') parts.health.tookMore(candidate, true, exchange.elapsedMs() - begunMs);
   else if (kind === 'streamed' && firstByteMs !== undefined) parts.health.took(candidate, true, firstByteMs - begunMs);
 }
 
@@ -86,7 +140,7 @@ function speaking({ parts, admitted, request }: Exchange): readonly Candidate[] 
   return parts.lanes.speaking(candidates, request.capability);
 }
 
-async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane): Promise<Tried> {
+async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane, contest: Contest | undefined): Promise<Tried> {
   const { parts, request, purse } = exchange;
   exchange.attempts += 1;
   exchange.candidate = candidate;
@@ -102,18 +156,20 @@ async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane): 
   const prepared = 'collect' in adapter ? prepare(exchange, lane, adapter, plain) : plain;
   const call = prepared instanceof Promise ? await prepared : prepared;
   if ('kind' in call) return { result: call, receiver: undefined };
+  if (contest?.over !== undefined) return { result: contest.over, receiver: undefined };
   let receiver: StreamReceiver | undefined;
   const attempt = new Attempt(adapter, call, parts.limits, (self) => {
     receiver =
       request.stream || !('collect' in adapter)
-        ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType))
+        ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType), contest)
         : new CollectingReceiver(exchange, self, adapter.collect(call), parts.limits.answerBytesMax);
     return receiver;
   });
-  exchange.attempt = attempt;
+  if (contest === undefined) exchange.attempt = attempt;
+  else contest.enter(attempt);
   attempt.start(lane);
   const result = await attempt.result;
-  exchange.attempt = undefined;
+  if (contest === undefined) exchange.attempt = undefined;
   return { result, receiver };
 }
 
@@ -124,7 +180,13 @@ const atOnce = (call: Call): Call => (call.stream ? { ...call, stream: false, st
 const answersWhole = (adapter: Adapter | SoundAdapter | StreamedPictureAdapter, call: Call): boolean =>
   'collect' in adapter ? adapter.parts?.(call) !== undefined : !call.stream;
 
-function forwardingReceiver(exchange: Exchange, attempt: Attempt, translator: StreamTranslator): ForwardingReceiver {
+function forwardingReceiver(
+  exchange: Exchange,
+  attempt: Attempt,
+  translator: StreamTranslator,
+  contest: Contest | undefined,
+): ForwardingReceiver {
+  if (contest !== undefined) return new ForwardingReceiver(contest.runningFor(attempt, translator), attempt, translator);
   exchange.meter = translator.meter;
   exchange.streamType = translator.type;
   return new ForwardingReceiver(exchange, attempt, translator);

@@ -21,7 +21,7 @@ export async function conclude(exchange: Exchange, { result, receiver }: Tried):
   if (result.kind === 'streamed') return concludeStream(exchange, result.meter, result.tail, 'ok');
   if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
-  if (result.kind === 'left') {
+  if (result.kind === 'left' || result.kind === 'outrun') {
     if (meter !== undefined && meter.outputBytes > 0) return concludeStream(exchange, meter, '', 'left');
     return { ...nothing, status: 499, outcome: 'left' };
   }

@@ -8,6 +8,7 @@ import type { Call, StreamMeter } from '../providers/adapter.ts';
 import { type Admitted, outputLimit } from './admit.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClientFormat } from './client-format.ts';
+import type { Hedge } from './hedge.ts';
 import type { Parts } from './parts.ts';
 import type { Purse } from './purse.ts';
 import type { Running } from './receivers.ts';
@@ -33,6 +34,8 @@ export class Exchange implements Running, Watched {
   vendorMs = 0;
   candidate: Candidate | undefined;
   attempt: Pick<Attempt, 'finish'> | undefined;
+  /** What became of asking a second channel, once that has happened. */
+  hedge: Hedge | undefined;
   /** The content type of the stream to the client. Undefined: that of events. */
   streamType: string | undefined;
   /** What the stream to the client has told so far. */

@@ -40,4 +40,6 @@ export function report(exchange: Exchange, outcome: Outcome): void {
     durationMs: exchange.elapsedMs(),
     vendorMs: exchange.vendorMs,
   });
+  if (exchange.hedge !== undefined)
+    parts.hedged({ ...exchange.hedge, id: request.id, model: request.model, inputTokens: outcome.inputTokens });
 }

@@ -11,8 +11,10 @@ import type { Files } from '../media/files.ts';
 import type { SharedLimiter } from '../limits/contract.ts';
 import type { SignatureMemory } from '../recall/signatures.ts';
 import type { Health } from '../routing/health.ts';
+import type { HedgeBudget } from '../routing/hedge-budget.ts';
 import type { AccessLine } from '../telemetry/access.ts';
 import type { Traces } from '../telemetry/traces.ts';
+import type { Hedge } from './hedge.ts';
 import type { Lanes } from './lanes.ts';
 import type { StreamWatch } from './stream-watch.ts';
 
@@ -86,6 +88,14 @@ export interface FailedAttempt {
   readonly why: string | undefined;
 }
 
+/** A request that two channels were asked for. */
+export interface HedgedRequest extends Hedge {
+  readonly id: string;
+  readonly model: string;
+  /** Of the answer that was delivered: what the other one has read as well. */
+  readonly inputTokens: number;
+}
+
 /** Everything the pipeline works with, wired once in main.ts. */
 export interface Parts {
   readonly clock: Clock;
@@ -94,6 +104,7 @@ export interface Parts {
   readonly limiter: SharedLimiter;
   readonly till: Till;
   readonly health: Health;
+  readonly hedges: HedgeBudget;
   readonly limits: GatewayLimits;
   readonly watch: StreamWatch;
   readonly catalog: () => Snapshot;
@@ -107,4 +118,5 @@ export interface Parts {
   readonly access: (line: AccessLine) => void;
   /** A channel failed and the client may never see it. What a vendor said may repeat the prompt, so only the name of the fault is told. */
   readonly failed: (line: FailedAttempt) => void;
+  readonly hedged: (line: HedgedRequest) => void;
 }

@@ -71,6 +71,7 @@ export class ForwardingReceiver implements Receiver {
   readonly #attempt: Attempt;
   readonly #payment: Payment;
   #held = '';
+  #begun = false;
   #ended = false;
 
   constructor(running: Running, attempt: Attempt, translator: StreamTranslator) {
@@ -99,7 +100,7 @@ export class ForwardingReceiver implements Receiver {
     const { reply } = this.#running;
     let room = true;
     if (out !== '') {
-      if (!reply.started) this.#running.firstByte();
+      if (!this.#begun) this.#begin();
       this.#running.wrote = true;
       room = reply.write(out);
     }
@@ -110,6 +111,12 @@ export class ForwardingReceiver implements Receiver {
     }
     if (!room) reply.onDrain(() => this.#attempt.upstreamCall.resume());
     return room;
+  }
+
+  /** A comment that kept the client waiting may have begun the reply, and is no answer. */
+  #begin(): void {
+    this.#begun = true;
+    this.#running.firstByte();
   }
 
   #close(): AttemptResult {

@@ -15,7 +15,9 @@ export function tellTrace(exchange: Exchange, candidate: Candidate, lane: Lane, 
     url: lane.upstream.urlOf(''),
     beganMs: startedAtMs + begunMs,
     endedMs: startedAtMs + exchange.elapsedMs(),
-    firstByteMs: request.stream && firstByteMs !== undefined ? firstByteMs - begunMs : undefined,
-    error: result.kind === 'fault' ? result.fault.kind : result.kind === 'left' || result.kind === 'refused' ? result.kind : undefined,
+    firstByteMs: request.stream && firstByteMs !== undefined && result.kind !== 'outrun' ? firstByteMs - begunMs : undefined,
+    error: result.kind === 'fault' ? result.fault.kind : isUnfinished(result) ? result.kind : undefined,
   });
 }
+
+const isUnfinished = ({ kind }: AttemptResult): boolean => kind === 'left' || kind === 'refused' || kind === 'outrun';

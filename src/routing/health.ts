@@ -65,6 +65,11 @@ export class Health {
     this.paces.took(candidate, streamed, ms);
   }
 
+  /** What was broken off after so long has taken longer than that. */
+  tookMore(candidate: Weighted, streamed: boolean, ms: number): void {
+    if (ms > (this.paces.of(candidate, streamed) ?? 0)) this.paces.took(candidate, streamed, ms);
+  }
+
   /**
    * The candidate to try next: healthy before failing, then the lowest priority, then as `choice` says. Undefined when all were tried or are shut.
    * Picking an open breaker's candidate makes it the probe.

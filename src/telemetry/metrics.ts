@@ -10,6 +10,8 @@ export class Metrics {
   readonly #sources: Source[] = [];
   readonly #refusals = new Map<string, number>();
   readonly #faults = new Map<string, Map<string, number>>();
+  readonly #hedges = new Map<string, Map<string, number>>();
+  readonly #brokenOff = new Map<string, number>();
   readonly #tasks = new Map<string, Map<string, number>>();
 
   /** `watched`: somebody may ask. Otherwise nothing watches the event loop and the collector. */
@@ -28,6 +30,18 @@ export class Metrics {
         'Attempts that failed, whether or not the client saw it',
         twofold(this.#faults, 'channel', 'fault'),
       ),
+      family(
+        'tollgate_hedges_total',
+        'counter',
+        'Requests that two channels were asked for, by whose answer was delivered',
+        twofold(this.#hedges, 'model', 'won'),
+      ),
+      family(
+        'tollgate_hedge_input_tokens_total',
+        'counter',
+        'Input tokens of attempts that were broken off because another was faster: what vendors may charge for them',
+        [...this.#brokenOff].map(([channel, count]): [Labels, number] => [{ channel }, count]),
+      ),
       family('tollgate_tasks_total', 'counter', 'Videos that ended, by how', twofold(this.#tasks, 'model', 'outcome')),
     ]);
   }
@@ -43,6 +57,12 @@ export class Metrics {
   /** An attempt on a channel came to nothing. */
   failed(channel: string, fault: string): void {
     more(within(this.#faults, channel), fault);
+  }
+
+  /** Two channels were asked, and one of them was broken off, if it had not failed before. */
+  hedged(model: string, won: string, brokenOff: string | undefined, inputTokens: number): void {
+    more(within(this.#hedges, model), won);
+    if (brokenOff !== undefined) more(this.#brokenOff, brokenOff, inputTokens);
   }
 
   /** Work that outlives its request is over. */
@@ -61,8 +81,8 @@ export class Metrics {
   }
 }
 
-function more(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+function more(counts: Map<string, number>, name: string, by = 1): void {
+  counts.set(name, (counts.get(name) ?? 0) + by);
 }
 
 function within(counts: Map<string, Map<string, number>>, name: string): Map<string, number> {

@@ -16,6 +16,7 @@ import { Downloads } from '../../src/media/downloads.ts';
 import { mediaLimits } from '../../src/media/limits.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { Health } from '../../src/routing/health.ts';
+import { HedgeBudget } from '../../src/routing/hedge-budget.ts';
 import type { SimulatedProcess } from '../ledger/simulated-process.ts';
 import type { SimulatedClient } from './simulated-client.ts';
 import type { SimulatedVendors } from './simulated-vendor.ts';
@@ -58,6 +59,7 @@ export class SimulatedNode {
       limiter: new MemoryLimiter(process.clock),
       till: process.till,
       health: new Health(),
+      hedges: new HedgeBudget(),
       limits: {
         ...gatewayLimits,
         whole: { firstByteTimeoutMs: 20_000, idleTimeoutMs: 10_000 },
@@ -83,6 +85,7 @@ export class SimulatedNode {
       signatures: { recall: never, keep: never, expire: never },
       access: tell,
       failed: tell,
+      hedged: tell,
     });
   }
 
