@@ -156,7 +156,8 @@ export async function disable(id: string, options: Options, env: Env): Promise<v
 
 export async function limit(id: string, options: LimitOptions, env: Env): Promise<void> {
   const limits = limitsOf(options);
-  if (Object.values(limits).every((amount) => amount === undefined)) throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
+  if (Object.values(limits).every((amount) => amount === undefined))
+    throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
   await withDatabase(options, env, async (database) => {
     const key = await database.transact(() => limiting(id, limits));
     if (key === undefined)
