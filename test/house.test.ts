@@ -36,6 +36,8 @@ const entries = [
   'bench/main.ts',
   'bench/ledger.ts',
   'bench/console.ts',
+  'bench/growth.ts',
+  'bench/soak.ts',
   'bench/ledger-worker.ts',
   'test/global-setup.ts',
   'web/main.tsx',

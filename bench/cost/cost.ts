@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Choir, choir } from './client.ts';
+import type { Prompter } from './vendor.ts';
+
+/** Whose cost is taken: a process and the way to ask it. */
+export interface Payer {
+  readonly pid: number;
+  readonly port: number;
+  /** Asked with in turn. */
+  readonly keys: readonly string[];
+  /** Of its own, so that its streams are told their words when it is its turn. */
+  readonly vendor: Prompter;
+}
+
+const words = 'A gate that asks for its toll before it opens, and gives back what was too much. ';
+/** Of a request of 1.5 KB. What is asked and answered here is as frozen as the reference is. */
+const messages = [
+  { role: 'system', content: 'You are a helpful assistant. Answer in one sentence.' },
+  { role: 'user', content: words.repeat(8).trim() },
+  { role: 'assistant', content: words.repeat(4).trim() },
+  { role: 'user', content: words.repeat(4).trim() },
+];
+const voices = 16;
+const volleys = 24;
+/** Of each stream. They come one at a time: how many a process finds together is chance, and makes more difference than what is measured. */
+const streamWords = 24;
+const requestsEach = voices * volleys;
+const chunksEach = voices * streamWords;
+
+/** Nanoseconds of processor time, a figure for each slice. */
+export interface Slices {
+  readonly request: number[];
+  readonly chunk: number[];
+}
+
+export interface Taken extends Slices {
+  /** How long each whole answer was waited for, ms. */
+  readonly waits: readonly number[];
+}
+
+/** What a request and a streamed chunk cost, as multiples of what the same cost the reference. */
+export interface Cost {
+  readonly request: number;
+  readonly chunk: number;
+}
+
+/** Noise only ever adds: a quarter of the slices, taken while the machine had time, is below what is compared, and no single slice decides. */
+const quarter = 0.25;
+
+export function costOf(own: Slices, reference: Slices): Cost {
+  return {
+    request: low(own.request) / low(reference.request),
+    chunk: low(own.chunk) / low(reference.chunk),
+  };
+}
+
+export function low(figures: readonly number[]): number {
+  const found = [...figures].sort((a, b) => a - b)[Math.floor(figures.length * quarter)];
+  if (found === undefined) throw new Error('nothing was measured');
+  return found;
+}
+
+/**
+ * Slices of all payers at once: each gets a volley in turn, a few milliseconds each, so that whatever else the machine does it does to all of them.
+ */
+export async function takeSlices(payers: readonly Payer[], rounds: number, warmRounds: number): Promise<Taken[]> {
+  const all = await Promise.all(
+    payers.map(
+      async (payer): Promise<Paying> => ({
+        payer,
+        choir: await choir(payer.port, voices),
+        asked: 0,
+        slices: { request: [], chunk: [] },
+      }),
+    ),
+  );
+  try {
+    for (let round = -warmRounds; round < rounds; round++) {
+      const requests = await costsOf(all, () => ask(all));
+      const chunks = await costsOf(all, () => stream(all));
+      if (round < 0) continue;
+      for (const [n, { slices }] of all.entries()) {
+        slices.request.push((requests[n] ?? 0) / requestsEach);
+        slices.chunk.push((chunks[n] ?? 0) / chunksEach);
+      }
+    }
+  } finally {
+    for (const { choir } of all) choir.close();
+  }
+  return all.map(({ slices, choir }) => ({ ...slices, waits: choir.waits.slice(warmRounds * requestsEach) }));
+}
+
+interface Paying {
+  readonly payer: Payer;
+  readonly choir: Choir;
+  /** Requests so far. */
+  asked: number;
+  readonly slices: Slices;
+}
+
+/** Processor time of each while this is done, ns. What is written behind the last answer belongs to it. */
+async function costsOf(all: readonly Paying[], work: () => Promise<void>): Promise<number[]> {
+  const before = all.map(({ payer }) => processorNs(payer.pid));
+  await work();
+  await wait(2);
+  return all.map(({ payer }, n) => processorNs(payer.pid) - (before[n] ?? 0));
+}
+
+async function ask(all: readonly Paying[]): Promise<void> {
+  for (let volley = 0; volley < volleys; volley++) for (const one of all) await one.choir.ask(() => nextRequest(one, whole));
+}
+
+async function stream(all: readonly Paying[]): Promise<void> {
+  for (const one of all) one.choir.begin(() => nextRequest(one, streamed));
+  while (all.some(({ payer }) => payer.vendor.open() < voices)) await wait(0);
+  for (let n = 1; n <= chunksEach; n++) {
+    for (const { choir, payer } of all) {
+      payer.vendor.say(1);
+      await choir.words(n);
+    }
+  }
+  for (const { payer } of all) payer.vendor.finish();
+  for (const { choir } of all) await choir.ended();
+}
+
+const bodyOf = (more: object): string => JSON.stringify({ model: 'm1', messages, temperature: 0.7, max_tokens: 200, ...more });
+/** The body of a whole one. */
+export const whole = bodyOf({});
+/** The body of a streamed request. */
+export const streamed = bodyOf({ stream: true });
+
+/** With the next of the payer's keys. */
+function nextRequest(paying: Pick<Paying, 'payer' | 'asked'>, json: string): string {
+  const { keys } = paying.payer;
+  return requestText(keys[paying.asked++ % keys.length] ?? '', json);
+}
+
+/** A request of this body, as bytes of ASCII. */
+export const requestText = (key: string, json: string): string =>
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
+
+/** Of all threads that it has, to the nanosecond. */
+export function processorNs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.reduce((sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]), 0);
+}

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { nanoPerYuan } from '../../src/base/money.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { open } from '../../src/storage/open.ts';
+import { newCustomer } from '../../test/support/customer.ts';
+import { startProcess } from '../../test/support/process.ts';
+import type { Payer } from './cost.ts';
+import { startPrompter } from './vendor.ts';
+
+/** A payer in a process of its own. */
+export interface Hired {
+  readonly payer: Payer;
+  stop(): Promise<void>;
+}
+
+export interface Wish {
+  /** Where its books are; else a new database of SQLite's. */
+  readonly databaseUrl?: string;
+  /** Channels that sell the one model. */
+  readonly channels?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Makes keys, and whatever else shall be there. */
+  readonly keys?: (database: Database) => Promise<readonly string[]>;
+}
+
+const folderOfFiles = fileURLToPath(new URL('.', import.meta.url));
+/** Makes a process slower by the share in MORE_WORK. */
+export const slower = join(folderOfFiles, 'slower.mjs');
+
+const configuration = (port: number, channels: number): string => `
+groups:
+  - { name: default, price_multiplier: 1.0, limits: { rpm: 100000000, tpm: 100000000000, concurrency: 100000 } }
+models:
+  - { id: m1, owned_by: openai, kind: chat, context: 128000, max_output: 4096, price: { input: 2, cached_input: 0.2, output: 8 } }
+channels:
+${Array.from({ length: channels }, (_, n) => `  - { name: a${n}, vendor: openai, base_url: "http://127.0.0.1:${port}/v1", api_key: k${n}, groups: [default], models: [{ id: m1, upstream: instant }] }`).join('\n')}
+`;
+
+const oneKey = async (database: Database): Promise<readonly string[]> => [
+  (await newCustomer(database, 1_000_000n * nanoPerYuan)).key.secret,
+];
+
+/** The built gateway with everything on. */
+export async function hireGateway({ databaseUrl, channels = 1, env = {}, keys = oneKey }: Wish = {}): Promise<Hired> {
+  const vendor = await startPrompter();
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-cost-'));
+  const place = databaseUrl ?? `sqlite:${join(folder, 'tollgate.db')}`;
+  const started = await startProcess({ folder, configuration: configuration(vendor.port, channels), env: { DATABASE_URL: place, ...env } });
+  const database = await open(place);
+  try {
+    const payer = { pid: started.child.pid ?? 0, port: Number(new URL(started.url).port), keys: await keys(database), vendor };
+    return {
+      payer,
+      async stop() {
+        await started.stop();
+        vendor.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } finally {
+    await database.close();
+  }
+}
+
+/** What everything is compared with. */
+export async function hireReference(): Promise<Hired> {
+  const vendor = await startPrompter();
+  const child = spawn(process.execPath, [join(folderOfFiles, 'reference.mjs'), String(vendor.port)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = await new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve));
+  return {
+    payer: { pid: child.pid ?? 0, port: Number(port), keys: ['none'], vendor },
+    async stop() {
+      child.kill();
+      vendor.close();
+    },
+  };
+}

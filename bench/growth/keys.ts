@@ -1,0 +1,26 @@
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { nanoPerYuan } from '../../src/base/money.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { newCustomer } from '../../test/support/customer.ts';
+
+const keysEach = 100;
+const atOnce = 1_000;
+
+/** So many keys of a hundredth as many users, each with money; no two keys in a row are of the same user. */
+export async function manyKeys(database: Database, count: number): Promise<readonly string[]> {
+  const users: string[] = [];
+  for (let n = 0; n < count; n += keysEach) users.push((await newCustomer(database, 10_000n * nanoPerYuan)).userId);
+  const secrets: string[] = [];
+  while (secrets.length < count) await database.transact(() => someKeys(users, secrets, Math.min(count, secrets.length + atOnce)));
+  return secrets;
+}
+
+function* someKeys(users: readonly string[], secrets: string[], until: number) {
+  while (secrets.length < until) {
+    const userId = users[secrets.length % users.length] ?? '';
+    const at = systemClock.now();
+    const made = yield* createKey({ userId, name: 'growth', group: 'default', limit: undefined, expiresAt: undefined, at });
+    if (made !== undefined) secrets.push(made.secret);
+  }
+}
