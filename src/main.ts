@@ -140,7 +140,7 @@ const drainMs = 25_000;
 /** Wires the rooms in the order of the floors, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const log = openLog(options.logLevel, systemClock, options.crew !== undefined);
-  const { database, sole, alone } = await openDatabase(options);
+  const { database, sole, alone } = await openDatabase(options, log);
   const sealer = openSealer(options.masterKey);
   const recorded =
     options.crew?.first !== false && options.configuration && (await record(database, options.configuration, sealer, systemClock));
@@ -352,12 +352,14 @@ interface OpenDatabase {
   readonly alone: boolean;
 }
 
-async function openDatabase({ databaseUrl, sqliteThread, crew }: GatewayOptions): Promise<OpenDatabase> {
+async function openDatabase({ databaseUrl, sqliteThread, crew }: GatewayOptions, log: Log): Promise<OpenDatabase> {
   // Before anything is read or migrated: another server may be at work on the file.
   const sole = crew === undefined ? holdSole(databaseUrl) : undefined;
   const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
   const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
-  await migrate(database, migrations);
+  await migrate(database, migrations, {
+    gaveWay: (error, pauseMs) => log.error('the migration gave way to others at work, and comes again', error, { pauseMs }),
+  });
   const alone = crew === undefined ? sole !== undefined : crew.alone;
   // Alone on a SQLite file: whatever a crashed server held is back before the first request.
   if (alone) await releaseAllProcesses(database);

@@ -28,7 +28,9 @@ export async function check(options: Options, env: Env): Promise<void> {
 export async function migrateSchema(options: Options, env: Env): Promise<void> {
   const database = await open(makeInstallation(options.data, env).databaseUrl);
   try {
-    const applied = await migrate(database, migrations);
+    const applied = await migrate(database, migrations, {
+      gaveWay: ({ message }) => console.error(`gave way to others at work (${message}), trying again`),
+    });
     print(options.json === true, { applied }, applied.length === 0 ? ['the schema was up to date'] : applied.map((id) => `applied ${id}`));
   } finally {
     await database.close();

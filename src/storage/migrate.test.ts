@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { forEachDatabase } from '../../test/databases.ts';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { forEachDatabase, onPostgres } from '../../test/databases.ts';
 import type { Migration } from './database.ts';
 import { migrate } from './migrate.ts';
 
@@ -43,5 +44,48 @@ forEachDatabase((_, openFresh, fresh) => {
   test('columns take only their type', async () => {
     const db = await openFresh({ migrations: [first] });
     await expect(db.query("INSERT INTO shelf VALUES ('b', 'many')")).rejects.toMatchObject({ kind: 'constraint' });
+  });
+});
+
+onPostgres((_, _openFresh, fresh) => {
+  const desk: Migration = { id: '0000-desk', statements: ['CREATE TABLE desk (id TEXT PRIMARY KEY)'] };
+  const both: Migration = {
+    id: '0003-both',
+    statements: ['ALTER TABLE desk ADD COLUMN room TEXT', 'ALTER TABLE shelf ADD COLUMN room TEXT'],
+  };
+
+  /** Somebody is at work on the shelf while a migration wants the desk and then the shelf; `gaveWay` is what it has met so far. */
+  async function atWork() {
+    const { url, open } = await fresh([desk, first]);
+    const database = await open();
+    const client = new pg.Client(url);
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query('BEGIN');
+    await client.query('UPDATE shelf SET books = 5');
+    const gaveWay: string[] = [];
+    const migrated = migrate(database, [desk, first, both], { gaveWay: ({ message }) => void gaveWay.push(message) });
+    return { database, client, gaveWay, migrated };
+  }
+
+  test('whoever is at work on a table is waited for briefly, then given way, until the table is free', async () => {
+    const { database, client, gaveWay, migrated } = await atWork();
+    await expect.poll(() => gaveWay.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    // What it had changed before is as it was, and held up by nobody.
+    expect(await database.query('SELECT * FROM desk')).toEqual([]);
+    await client.query('COMMIT');
+    expect(await migrated).toEqual(['0003-both']);
+    expect(gaveWay[0]).toContain('lock timeout');
+    expect(await database.query('SELECT books, room FROM shelf')).toEqual([{ books: 5n, room: null }]);
+  });
+
+  test('whoever it meets in a deadlock goes on, and it comes again', async () => {
+    const { database, client, gaveWay, migrated } = await atWork();
+    const waits = async () => (await database.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;
+    await expect.poll(waits, { timeout: 5_000, interval: 20 }).toBeGreaterThan(0);
+    expect((await client.query('SELECT * FROM desk')).rows).toEqual([]);
+    await client.query('COMMIT');
+    expect(await migrated).toEqual(['0003-both']);
+    expect(gaveWay[0]).toContain('deadlock');
   });
 });

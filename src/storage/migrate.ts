@@ -1,22 +1,60 @@
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Database, Migration, Script } from './database.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import { pause, systemTimers, type Timers } from '../base/timers.ts';
+import { type Database, DatabaseError, type Migration, type Script } from './database.ts';
+import { patience } from './patient.ts';
 
 /** Any constant will do, as long as it stays the same: it makes the nodes of one deployment migrate one after the other. */
 const advisoryLock = 7_461_003_919n;
+/** Whoever waits for a table holds up everybody who comes after it, so it does not wait for long: traffic goes first, and the migration comes again. */
+const lockTimeoutMs = 1_500;
+const pauseMs = { first: 200, max: 3_000 };
+/** Where traffic leaves no gap for so long, somebody has to look. */
+const giveUpMs = 120_000;
+
+export interface MigrateOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly timers?: Timers;
+  /** It gave way to others, has changed nothing, and tries again after `pauseMs`. */
+  readonly gaveWay?: (error: DatabaseError, pauseMs: number) => void;
+}
 
 /**
  * Brings the schema up to date: runs what has not been run, in the order of the ids, in one transaction. Safe to start from many processes
- * at once: one of them does it while the others wait. Returns the ids that it ran.
+ * at once: one of them does it while the others wait. Returns the ids that it ran. On PostgreSQL others may be at work on the tables: where it
+ * meets them in a deadlock, or waits for a table, it gives way and tries again, for two minutes at most; then it throws what stood in the way.
  */
-export function migrate(database: Database, migrations: readonly Migration[], clock: Clock = systemClock): Promise<readonly string[]> {
-  return database.transact(() => run(database.dialect, migrations, clock));
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[],
+  options: MigrateOptions = {},
+): Promise<readonly string[]> {
+  const { clock = systemClock, random = systemRandom, timers = systemTimers, gaveWay } = options;
+  const untilMs = clock.monotonicMs() + giveUpMs;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await database.transact(() => run(database.dialect, migrations, clock));
+    } catch (error) {
+      if (database.dialect !== 'postgres' || !isPassing(error) || clock.monotonicMs() > untilMs) throw error;
+      const ms = Math.round(Math.min(pauseMs.max, pauseMs.first * 2 ** attempt) * (0.5 + random() / 2));
+      gaveWay?.(error, ms);
+      await pause(timers, ms);
+    }
+  }
+}
+
+/** Deadlocks, locks not had in time, and connections that broke: all of it was rolled back, or what was committed is found at the next try. */
+function isPassing(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
 }
 
 function* run(dialect: Database['dialect'], migrations: readonly Migration[], clock: Clock): Script<readonly string[]> {
   if (dialect === 'postgres') {
-    yield { sql: 'SET LOCAL statement_timeout = 0', params: [] };
+    yield patience;
     yield { sql: 'SET LOCAL lock_timeout = 0', params: [] };
     yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
+    yield { sql: `SET LOCAL lock_timeout = ${lockTimeoutMs}`, params: [] };
   }
   yield { sql: textFor(dialect, 'CREATE TABLE IF NOT EXISTS migration (id TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)'), params: [] };
   const applied = new Set((yield { sql: 'SELECT id FROM migration', params: [] }).map((row) => row['id']));

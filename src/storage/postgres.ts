@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { DatabaseError, type Procedures, type Script, type SqlValue, type Statement } from './database.ts';
 import { drive, type Engine, type Mode, type Result, type Session } from './engine.ts';
+import { patience } from './patient.ts';
 import { isFatal, postgresError } from './postgres-errors.ts';
 
 export interface PostgresOptions {
@@ -16,6 +17,8 @@ const lockTimeoutMs = 5_000;
 const idleInTransactionTimeoutMs = 30_000;
 /** The client gives up on the server after this: it answers nothing, not even that it timed out. */
 const replyTimeoutMs = statementTimeoutMs + 2_000;
+/** The same where statements may take their time: longer than any of ours, shorter than a connection is kept whose server has vanished. */
+const patientReplyTimeoutMs = 3_600_000;
 /** Texts that each connection keeps prepared; the rest are parsed each time. */
 const preparedMax = 500;
 
@@ -127,8 +130,12 @@ export class PostgresEngine implements Engine {
       client.release(true);
       throw error;
     }
+    let patient = false;
     return {
-      run: (statement) => guarded(this.#execute(client, statement, true), 'busy'),
+      run: (statement) => {
+        patient ||= statement === patience;
+        return guarded(this.#execute(client, statement, true, patient), 'busy');
+      },
       commit: () => finish('COMMIT'),
       rollback: () => finish('ROLLBACK'),
     };
@@ -158,9 +165,14 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  async #execute(client: pg.PoolClient, { sql, params }: Statement, hot: boolean): Promise<Result> {
+  async #execute(client: pg.PoolClient, { sql, params }: Statement, hot: boolean, patient = false): Promise<Result> {
     const name = hot ? this.#name(sql) : undefined;
-    const { rows, rowCount } = await client.query({ text: sql, values: params.map(storable), ...(name !== undefined && { name }) });
+    const { rows, rowCount } = await client.query({
+      text: sql,
+      values: params.map(storable),
+      ...(name !== undefined && { name }),
+      ...(patient && { query_timeout: patientReplyTimeoutMs }),
+    });
     return { rows, changes: BigInt(rowCount ?? 0) };
   }
 

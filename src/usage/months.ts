@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { monthOf } from '../base/period.ts';
 import type { Database, Script } from '../storage/database.ts';
+import { patience } from '../storage/patient.ts';
 
 /** Months that are there before they begin: whoever is not started for so long finds its records in the default partition, and sorts them then. */
 const monthsAhead = 2;
@@ -39,7 +40,7 @@ export async function keepMonths(database: Database, clock: Clock): Promise<{ st
 
 function* make(now: number): Script<void> {
   // Records that have waited long in the default partition take their time to move.
-  yield { sql: 'SET LOCAL statement_timeout = 0', params: [] };
+  yield patience;
   yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
   const made = new Set(
     (yield {
