@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isPlain, nameCharactersMax, plainName } from './name.ts';
+import { isPlain } from '../base/plain.ts';
+import { nameCharactersMax, plainName } from './name.ts';
 
 test('a name that somebody else gave is one line in which nothing hides', () => {
   expect(plainName('  林薇 👩‍💻 ')).toBe('林薇 👩‍💻');

@@ -79,6 +79,8 @@ function checkVendor(channel: unknown, report: Report, path: Path, { vendors }: 
   }
   if (typeof baseUrl === 'string' && !isBaseUrl(baseUrl)) {
     report.add([...path, 'base_url'], `must be an address such as https://host/v1, without ? and #, not '${baseUrl}'`);
+  } else if (typeof baseUrl === 'string' && hasPassword(baseUrl)) {
+    report.add([...path, 'base_url'], 'must not have a name and a password in it: they would be shown, and sent nowhere. Write api_key');
   }
 }
 
@@ -124,4 +126,9 @@ function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, search, hash } = new URL(text);
   return (protocol === 'https:' || protocol === 'http:') && search === '' && hash === '';
+}
+
+function hasPassword(text: string): boolean {
+  const { username, password } = new URL(text);
+  return username !== '' || password !== '';
 }

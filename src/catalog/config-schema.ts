@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { isPlain } from '../base/plain.ts';
 import { policies } from '../base/policy.ts';
 import { exactDecimal } from './decimal.ts';
 import { usdRate } from './configuration.ts';
@@ -65,6 +66,13 @@ function decimal(read: (text: string) => bigint | string) {
 
 const text = z.string({ error: expected('text') }).min(1, { error: 'must not be empty' });
 
+/** What stands in lists, logs and subjects of mails. */
+const nameMax = 100;
+const name = text.refine((written) => written.length <= nameMax && isPlain(written), {
+  error: `must be one line of 1 to ${nameMax} characters`,
+});
+const modelId = text.refine(isPlain, { error: 'must be one line' });
+
 function count(least: number) {
   const wanted = expected(`a whole number of ${least} or more`);
   return z.string({ error: wanted }).transform((written, context): number => {
@@ -114,7 +122,7 @@ export const priceSchema = members({
 export type WrittenPrice = z.output<typeof priceSchema>;
 
 export const groupSchema = members({
-  name: text,
+  name,
   price_multiplier: decimal((written) => exactDecimal(written, 6)).optional(),
   limits: members({ rpm: count(1).optional(), tpm: count(1).optional(), concurrency: count(1).optional() }).optional(),
   policy: oneOf(policies).optional(),
@@ -145,7 +153,7 @@ export const imageSchema = members({
 export type WrittenImage = z.output<typeof imageSchema>;
 
 export const modelSchema = members({
-  id: text,
+  id: modelId,
   owned_by: text.optional(),
   kind: oneOf(modelKinds).optional(),
   context: count(1).optional(),
@@ -171,7 +179,7 @@ const channelModel = z.preprocess(
 );
 
 export const channelSchema = members({
-  name: text,
+  name,
   vendor: text,
   base_url: text.optional(),
   api_key: text.optional(),

@@ -174,6 +174,7 @@ channels:
     groups: [defualt]
     models: [m, { id: nn, upstraem: x }, mm]
   - { name: b, vendor: local, models: [m, m] }
+  - { name: "c\\nd", vendor: acme, base_url: "https://ann:pw@host/v1", models: [m] }
   - just text`),
     ).toEqual([
       "c.yaml:1: setings: unknown member 'setings', did you mean 'settings'?",
@@ -194,7 +195,9 @@ channels:
       "c.yaml:15: channels[0].models[2]: there is no model 'mm', neither in this file nor in the bundled list, did you mean 'm'?",
       'c.yaml:16: channels[1].base_url: is required: local has no address that is the same for everyone',
       "c.yaml:16: channels[1].models[1]: 'm' is already in this channel",
-      "c.yaml:17: channels[2]: must be a group of members, not 'just text'",
+      'c.yaml:17: channels[2].name: must be one line of 1 to 100 characters',
+      'c.yaml:17: channels[2].base_url: must not have a name and a password in it: they would be shown, and sent nowhere. Write api_key',
+      "c.yaml:18: channels[3]: must be a group of members, not 'just text'",
     ]);
   });
 

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
+import { plainly } from '../base/plain.ts';
 import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
 import { dateOf, usdRate, usdRateVariable } from '../catalog/configuration.ts';
 import { decimalText } from '../catalog/decimal.ts';
@@ -10,9 +12,10 @@ import type { Count, ImportReport } from '../imports/report.ts';
 import { openSource, SourceError } from '../imports/source.ts';
 import { changed, takeIn } from '../imports/take-in.ts';
 import { vendors } from '../providers/index.ts';
+import type { Database } from '../storage/database.ts';
 import { loadMasterKey } from '../storage/master-key.ts';
-import { openSealer } from '../storage/seal.ts';
-import { type Env, makeInstallation, withDatabase } from './installation.ts';
+import { masterKeyBytes, openSealer, type Sealer } from '../storage/seal.ts';
+import { type Env, makeInstallation, withDatabase, withDatabaseIfAny } from './installation.ts';
 import { Failure, print, several } from './output.ts';
 
 interface Options {
@@ -34,20 +37,39 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   const { ratePpm, from } = rateOf(options.rate, foreign, env);
   const perDollar = fraction(foreign.options.get('QuotaPerUnit') ?? usualPerDollar);
   if (perDollar === undefined || perDollar.over === 0n) throw new Failure('its QuotaPerUnit is no number');
-  const { dataFolder } = makeInstallation(options.data, env);
+  const apply = options.apply === true;
+  const { sealer, running } = apply ? await ours(options, env) : await tried(options, env);
   const at = systemClock.now();
   const wish = {
     origin: options.as,
     worth: { perDollar, rate: { over: ratePpm, under: whole(1_000_000n).over } },
-    apply: options.apply === true,
-    sealer: openSealer(await loadMasterKey(dataFolder, env)),
+    apply,
+    sealer,
     vendors: [...vendors.values()],
     bundled: await loadBundled({ usdRatePpm: ratePpm, today: dateOf(at) }),
     at,
   };
-  const report = await withDatabase(options, env, (database) => takeIn(database, foreign, wish), true);
+  const report = await running((database) => takeIn(database, foreign, wish));
   const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
   print(options.json === true, valueOf(foreign, report, wish.apply, rate), linesOf(foreign, report, options, rate));
+}
+
+interface Place {
+  readonly sealer: Sealer;
+  readonly running: (take: (database: Database) => Promise<ImportReport>) => Promise<ImportReport>;
+}
+
+/** The installation; it is begun where there is none yet. */
+async function ours(options: Options, env: Env): Promise<Place> {
+  const { dataFolder } = makeInstallation(options.data, env);
+  const sealer = openSealer(await loadMasterKey(dataFolder, env));
+  return { sealer, running: (take) => withDatabase(options, env, take, true) };
+}
+
+/** The same for a report, of which nothing is to stay: what is sealed for it nobody opens, and a new installation is one in memory. */
+async function tried(options: Options, env: Env): Promise<Place> {
+  const sealer = openSealer(randomBytes(masterKeyBytes));
+  return { sealer, running: (take) => withDatabaseIfAny(options, env, take) };
 }
 
 async function readForeign(place: string): Promise<Foreign> {
@@ -96,6 +118,7 @@ function valueOf(foreign: Foreign, report: ImportReport, applied: boolean, rate:
       units: Number(sums.units),
       worth: formatYuan(sums.worth),
       transferred: formatYuan(sums.transferred),
+      compared: sums.compared,
       agree: sums.worth === sums.transferred,
       owed_units: Number(sums.owedUnits),
       deleted_units: Number(sums.deletedUnits),
@@ -143,7 +166,7 @@ function linesOf(foreign: Foreign, report: ImportReport, { apply, as }: Options,
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${plainly(line)}`)];
 
 const priceWords = (price: Readonly<Record<string, string>>): string =>
   Object.entries(price)

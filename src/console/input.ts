@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { isPlain, nameCharactersMax } from '../accounts/name.ts';
+import { nameCharactersMax } from '../accounts/name.ts';
+import { isPlain } from '../base/plain.ts';
 import { parseYuan } from '../base/money.ts';
 import { isDay } from '../base/zone.ts';
 

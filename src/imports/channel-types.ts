@@ -26,7 +26,7 @@ const regionPlace = '{region}';
 /** Undefined: no vendor here is reached so. */
 export function reached({ type, baseUrl }: ForeignChannel, secret: string, kind: Foreign['kind']): Reached | undefined {
   const table: Readonly<Record<string, ChannelType | undefined>> = types[kind];
-  const found = table[type];
+  const found = Object.hasOwn(table, type) ? table[type] : undefined;
   if (found === undefined) return undefined;
   const { vendor, base, path, pair } = found;
   if (base?.includes(regionPlace) === true) return regional(vendor, baseUrl, base, secret);

@@ -137,13 +137,18 @@ function number(row: Row, column: string): bigint {
   if (typeof value === 'bigint') return value;
   const written = String(value);
   if (written === 'true' || written === 'false') return written === 'true' ? 1n : 0n;
-  return /^-?\d+$/.test(written) ? BigInt(written) : BigInt(Math.trunc(Number(written) || 0));
+  if (/^-?\d+$/.test(written)) return BigInt(written);
+  const rounded = Math.trunc(Number(written));
+  return Number.isFinite(rounded) ? BigInt(rounded) : 0n;
 }
 
-/** Seconds → ms; 0 and -1 are no time. */
+/** The end of the year 9999, in seconds. */
+const endOfTime = 253_402_300_799n;
+
+/** Seconds → ms; 0 and -1 are no time, and neither is what no calendar has. */
 function time(row: Row, column: string): number | undefined {
   const seconds = number(row, column);
-  return seconds > 0n ? Number(seconds) * 1_000 : undefined;
+  return seconds > 0n && seconds <= endOfTime ? Number(seconds) * 1_000 : undefined;
 }
 
 const listed = (written: string, between: RegExp): readonly string[] => [
@@ -163,8 +168,10 @@ function parsed(json: string): unknown {
   }
 }
 
-/** JSON of an object; anything else is an empty one. */
-export function object(json: string): Readonly<Record<string, unknown>> {
+/** JSON of an object; undefined: of something else, or of nothing. */
+export function objectIn(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = parsed(json);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : undefined;
 }
+
+const object = (json: string): Readonly<Record<string, unknown>> => objectIn(json) ?? {};

@@ -2,8 +2,10 @@ import type { BundledModel } from '../catalog/bundled.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import type { Foreign, Worth } from './foreign.ts';
-import { divided, type Fraction, fraction, roundedUp, times, whole } from './fraction.ts';
-import { object } from './new-api.ts';
+import { divided, type Fraction, roundedUp, times, whole } from './fraction.ts';
+import { objectIn } from './new-api.ts';
+import { savedTable, type Table, untakenOptions, usableGroups } from './options.ts';
+import type { Note } from './report.ts';
 
 /**
  * Prices there are ratios (QuantumNous/new-api setting/ratio_setting/{model_ratio,cache_ratio}.go and relay/helper/price.go, read 2026-11):
@@ -20,6 +22,10 @@ export interface Ratios {
   priceOf(model: string, kind: ModelKind, known: BundledModel | undefined): RatioPrice | string;
   /** Multipliers of groups, by name. */
   readonly groups: ReadonlyMap<string, Fraction>;
+  /** Groups that users could choose by themselves; undefined: not known. */
+  readonly usable: ReadonlySet<string> | undefined;
+  /** What was saved and could not be read, or is not. */
+  readonly notes: readonly Note[];
 }
 
 export interface RatioPrice {
@@ -27,8 +33,6 @@ export interface RatioPrice {
   /** What was decided for want of an entry; one sentence each. */
   readonly notes: readonly string[];
 }
-
-type Table = ReadonlyMap<string, Fraction>;
 
 const tokenKinds: readonly ModelKind[] = ['chat', 'completion', 'embedding', 'rerank', 'moderation'];
 const million = whole(1_000_000n);
@@ -39,11 +43,9 @@ const hourOverMinutes: Fraction = { over: 8n, under: 5n };
 const tokenPlaces = 9;
 const callPlaces = 15;
 
-export function readRatios({ options }: Foreign, worth: Worth): Ratios {
-  const table = (name: string): Table | undefined => {
-    const json = options.get(name);
-    return json === undefined ? undefined : tableOf(json);
-  };
+export function readRatios(foreign: Foreign, worth: Worth): Ratios {
+  const notes: Note[] = [];
+  const table = (name: string): Table | undefined => savedTable(foreign, name, notes);
   const tables: Tables = {
     model: table('ModelRatio'),
     call: table('ModelPrice'),
@@ -53,10 +55,12 @@ export function readRatios({ options }: Foreign, worth: Worth): Ratios {
     image: table('ImageRatio'),
     audio: table('AudioRatio'),
     audioOutput: table('AudioCompletionRatio'),
-    modes: object(options.get('billing_setting.billing_mode') ?? ''),
+    modes: objectIn(foreign.options.get('billing_setting.billing_mode') ?? '') ?? {},
   };
   return {
     groups: table('GroupRatio') ?? new Map([['default', one]]),
+    usable: usableGroups(foreign),
+    notes: [...notes, ...untakenOptions(foreign)],
     priceOf(model, kind, known) {
       if (tables.modes[model] === 'tiered_expr') return 'its price is an expression there: write its tiers down';
       const call = tables.call?.get(model);
@@ -79,15 +83,6 @@ interface Tables {
   readonly audio: Table | undefined;
   readonly audioOutput: Table | undefined;
   readonly modes: Readonly<Record<string, unknown>>;
-}
-
-function tableOf(json: string): Table {
-  return new Map(
-    Object.entries(object(json)).flatMap(([name, written]) => {
-      const value = fraction(written);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 }
 
 /** A call is one picture where pictures are made. */

@@ -7,6 +7,11 @@ export interface Count {
   left: number;
 }
 
+export interface Note {
+  readonly what: string;
+  readonly note: string;
+}
+
 /** What an import did or would do. */
 export interface ImportReport {
   readonly users: Count;
@@ -17,7 +22,7 @@ export interface ImportReport {
   /** What stayed behind, and why. */
   readonly leftOut: { readonly what: string; readonly why: string }[];
   /** What is good to know of what came. */
-  readonly notes: { readonly what: string; readonly note: string }[];
+  readonly notes: Note[];
   readonly prices: { readonly model: string; readonly price: Readonly<Record<string, string>> }[];
   readonly multipliers: { readonly group: string; readonly multiplier: string }[];
   readonly sums: Sums;
@@ -33,6 +38,8 @@ export interface Sums {
   worth: Nano;
   /** Opening transfers of this import and the ones before it. */
   transferred: Nano;
+  /** Balances that were made now, each held to what it was. */
+  compared: number;
   /** Owed there: an account here cannot. */
   owedUnits: bigint;
   deletedUnits: bigint;
@@ -54,7 +61,7 @@ export function newReport(): ImportReport {
     prices: [],
     multipliers: [],
     withoutSignIn: 0,
-    sums: { units: 0n, worth: 0n, transferred: 0n, owedUnits: 0n, deletedUnits: 0n, rewardUnits: 0n },
+    sums: { units: 0n, worth: 0n, transferred: 0n, compared: 0, owedUnits: 0n, deletedUnits: 0n, rewardUnits: 0n },
   };
 }
 

@@ -16,6 +16,7 @@ export class SourceError extends Error {}
 
 /** A SQLite file, or the address of a PostgreSQL database. Throws a `SourceError`. */
 export async function openSource(place: string): Promise<Source> {
+  if (place === '') throw new SourceError('name a SQLite file, or the address of a PostgreSQL database');
   if (/^postgres(?:ql)?:\/\//.test(place))
     return openOr(place, () => open(place), 'public', 'information_schema.tables WHERE table_schema=current_schema() AND table_name=$1');
   if (/^mysql:|@tcp\(|@unix\(/.test(place))
@@ -42,12 +43,20 @@ async function openOr(place: string, opening: () => Promise<Database>, schema: s
       async rows(table, by) {
         if ((await database.query(`SELECT 1 FROM ${tables}`, [table])).length === 0) return undefined;
         const from = schema === 'source' ? `source.${table}` : table;
-        return database.query(`SELECT * FROM ${from} ORDER BY ${by}`);
+        return told(`its table ${table}`, database.query(`SELECT * FROM ${from} ORDER BY ${by}`));
       },
       close: () => database.close(),
     };
   } catch (error) {
+    return told(place.replace(/\/\/.*@/, '//…@'), Promise.reject(error));
+  }
+}
+
+async function told<T>(what: string, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    throw new SourceError(`${place.replace(/\/\/[^@/]*@/, '//…@')} cannot be read: ${error.message}`, { cause: error });
+    throw new SourceError(`${what} cannot be read: ${error.message}`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { plainName } from '../accounts/name.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import { addChannel, type ChannelDesk, switchChannel } from '../catalog/edit-channels.ts';
@@ -63,7 +64,11 @@ export function* takeGroups(foreign: Foreign, { imported, report, ratios, by }: 
       report.multipliers.push({ group: name, multiplier });
       yield* imported.remember('group', name, name, multiplier);
     }
-    if (ratio === undefined) report.notes.push({ what: `group ${name}`, note: 'no ratio is saved for it: prices are not multiplied' });
+    const what = `group ${name}`;
+    if (ratio === undefined) report.notes.push({ what, note: 'no ratio is saved for it: prices are not multiplied' });
+    if (multiplierPpm === 0n) report.notes.push({ what, note: 'everything is free there, and here' });
+    if (ratios.usable?.has(name) === false)
+      report.notes.push({ what, note: 'users could not choose it there (UserUsableGroups); here everybody may make a key of it' });
   }
 }
 
@@ -121,6 +126,8 @@ function* takeModel(id: string, isSold: boolean, { models }: RecordedCatalogue, 
   }
   report.prices.push({ model: id, price: ratio.price });
   report.notes.push(...ratio.notes.map((note) => ({ what: `model ${id}`, note })));
+  if (Object.values(ratio.price).every((yuan) => yuan === '0'))
+    report.notes.push({ what: `model ${id}`, note: 'it is free there, and here' });
   if (!isSold) return yield* begin(id, facts, desk);
   if (own !== undefined && priceText(own.price) !== priceText(facts.price)) yield* publishPrice(id, facts.price, by);
   return priceText(facts.price);
@@ -146,11 +153,24 @@ function kindNamed(id: string): ModelKind {
   return found === undefined ? 'chat' : (found.kind as ModelKind);
 }
 
+/** More than a million to one is nobody's share. */
+const weightMax = 1_000_000n;
+/** As far apart as priorities may be here. */
+const spreadMax = 1_000_000n;
+
+/** Turned around, ours being lower first: as far from the highest as they are there, or, where that is out of reach, by their order. */
+function prioritiesOf(channels: readonly ForeignChannel[]): (theirs: bigint) => bigint {
+  const descending = [...new Set(channels.map(({ priority }) => priority)), 0n].sort((a, b) => (a > b ? -1 : a < b ? 1 : 0));
+  const [top = 0n, bottom = 0n] = [descending[0], descending.at(-1)];
+  if (top - bottom <= spreadMax) return (theirs) => top - theirs;
+  const order = new Map([...new Set(descending)].map((priority, index) => [priority, BigInt(index)]));
+  return (theirs) => order.get(theirs) ?? 0n;
+}
+
 /** Channels, for the models that are sold. */
 export function* takeChannels(foreign: Foreign, sold: ReadonlySet<string>, desk: Desk): Script<void> {
-  const top = foreign.channels.reduce((most, { priority }) => (priority > most ? priority : most), 0n);
   const { channels } = yield* readRecorded();
-  const place = { foreign, sold, top, names: new Set(channels.map(({ name }) => name)), desk };
+  const place = { foreign, sold, priorityOf: prioritiesOf(foreign.channels), names: new Set(channels.map(({ name }) => name)), desk };
   for (const channel of foreign.channels) {
     const what = `channel ${channel.id} (${channel.name})`;
     const parts = partsOf(channel, foreign.kind);
@@ -188,12 +208,12 @@ function partsOf(channel: ForeignChannel, kind: Foreign['kind']): readonly Part[
 interface Place {
   readonly foreign: Foreign;
   readonly sold: ReadonlySet<string>;
-  readonly top: bigint;
+  readonly priorityOf: (theirs: bigint) => bigint;
   readonly names: Set<string>;
   readonly desk: Desk;
 }
 
-function* takeChannel(channel: ForeignChannel, part: Part, index: number, { sold, top, names, desk }: Place): Script<void> {
+function* takeChannel(channel: ForeignChannel, part: Part, index: number, { sold, priorityOf, names, desk }: Place): Script<void> {
   const { imported, report } = desk;
   const theirs = `${channel.id}/${index}`;
   const what = `channel ${channel.id} (${channel.name}${part.enabled || !channel.enabled ? '' : ', keys that are off'})`;
@@ -212,9 +232,9 @@ function* takeChannel(channel: ForeignChannel, part: Part, index: number, { sold
     ...(part.secrets.length === 1 ? { api_key: secret } : { api_keys: part.secrets }),
     groups: channel.groups.filter((group) => group !== 'auto'),
     models,
-    priority: String(top - channel.priority),
+    priority: String(priorityOf(channel.priority)),
     // Weights there begin at 0, and channels that have none are asked as often as each other.
-    weight: String(channel.weight > 0n ? channel.weight : 1n),
+    weight: String(channel.weight < 1n ? 1n : channel.weight > weightMax ? weightMax : channel.weight),
   };
   const done = yield* addChannel(written, desk);
   if (done.kind !== 'done') return leaveOut(report, 'channels', what, done.kind === 'wrong' ? messages(done.problems) : done.kind);
@@ -232,6 +252,6 @@ function mapped({ mapping }: ForeignChannel, id: string): string {
 }
 
 function freeName({ id, name }: ForeignChannel, index: number, names: ReadonlySet<string>): string {
-  const base = name || `channel ${id}`;
+  const base = plainName(name) || `channel ${id}`;
   return names.has(base) ? `${base} (${id}/${index + 1})` : base;
 }

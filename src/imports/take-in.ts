@@ -11,7 +11,7 @@ import { readRatios } from './ratios.ts';
 import { importedBefore } from './remembered.ts';
 import { type ImportReport, newReport } from './report.ts';
 import { takeChannels, takeGroups, takeModels } from './take-catalogue.ts';
-import { takeKeys, takeUsers } from './take-people.ts';
+import { takeKeys, type TakenUsers, takeUsers } from './take-people.ts';
 
 export interface ImportWish {
   /** What this installation is called, so that it is taken in once. */
@@ -54,14 +54,16 @@ function* taking(foreign: Foreign, { origin, worth, sealer, vendors, bundled, at
   const report = newReport();
   const imported = yield* importedBefore(origin, at);
   const by = { source: 'import', reason: `imported from ${origin}`, at } as const;
-  const desk = { sealer, vendors, bundled, by, imported, report, ratios: readRatios(foreign, worth) };
+  const ratios = readRatios(foreign, worth);
+  report.notes.push(...ratios.notes);
+  const desk = { sealer, vendors, bundled, by, imported, report, ratios };
   yield* takeGroups(foreign, desk);
   yield* takeChannels(foreign, yield* takeModels(foreign, desk), desk);
   const people = { origin, imported, report, worth, at };
   const users = yield* takeUsers(foreign, people);
   const names = yield { sql: 'SELECT name FROM model_groups', params: [] };
   yield* takeKeys(foreign, users, new Set(names.map(({ name }) => String(name))), people);
-  yield* prove(origin, report);
+  yield* prove(origin, users, report);
   if (changed(report)) yield* writeAudit(at, { ...byCommand, action: 'import.apply', target: `import:${origin}`, after: summary(report) });
   return report;
 }
@@ -74,16 +76,21 @@ function summary(report: ImportReport): Readonly<Record<string, unknown>> {
   return { ...Object.fromEntries(parts.map((part) => [part, report[part].taken])), transferred: formatYuan(report.sums.transferred) };
 }
 
-/** On a first import every unit that was to come is a transfer now, and every transfer somebody's balance. */
-function* prove(origin: string, { users, sums }: ImportReport): Script<void> {
-  if (users.before > 0 || users.left > 0) return;
-  const [row] = yield {
-    sql: `SELECT CAST(COALESCE(SUM(a.credits-a.debits), 0) AS BIGINT) AS balance FROM transfer t JOIN account a ON a.id=t.credit
+/** Every balance that was to come is a transfer now, and somebody's balance, whoever else stayed behind. */
+function* prove(origin: string, users: TakenUsers, { sums }: ImportReport): Script<void> {
+  const rows = yield {
+    sql: `SELECT a.id, t.amount, a.credits-a.debits AS balance FROM transfer t JOIN account a ON a.id=t.credit
       WHERE t.debit='grants' AND t.code='opening' AND t.ref=$1`,
     params: [origin],
   };
-  assert(
-    sums.worth === sums.transferred && row?.['balance'] === sums.worth,
-    `balances add up: ${sums.worth} there, ${sums.transferred} here`,
-  );
+  const made = new Map(rows.map((row) => [row['id'], row]));
+  for (const { ours, opening } of users.values()) {
+    if (opening === undefined) continue;
+    const { amount, balance } = made.get(ours) ?? {};
+    assert(
+      amount === opening && balance === opening,
+      `balances add up: ${opening} there, a transfer of ${amount} and a balance of ${balance} here`,
+    );
+    sums.compared++;
+  }
 }

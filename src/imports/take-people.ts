@@ -1,10 +1,11 @@
 import { bringKey } from '../accounts/brought-keys.ts';
 import { namedMax } from '../accounts/key-terms.ts';
+import { isEmail } from '../accounts/email.ts';
 import { linkIdentity } from '../accounts/identities.ts';
 import { plainName } from '../accounts/name.ts';
 import { setUserState } from '../accounts/users.ts';
 import type { Nano } from '../base/money.ts';
-import { formatYuan } from '../base/money.ts';
+import { formatYuan, nanoPerYuan } from '../base/money.ts';
 import { isNetwork } from '../http/client-address.ts';
 import { credit } from '../ledger/scripts/account.ts';
 import { enrol } from '../signin/enrol.ts';
@@ -31,11 +32,24 @@ const signsInWith = 'github';
 export const worthOf = (units: bigint, { perDollar, rate }: Worth): Nano =>
   roundedUp(divided(times(whole(units), rate), perDollar), yuanPlaces);
 
-/** Users with their balances. Gives our id for each of theirs. */
-export function* takeUsers({ users }: Foreign, people: People): Script<ReadonlyMap<string, ForeignUser & { readonly ours: string }>> {
+/** What one import brings at most, in all: far below what the sums of a ledger can hold. */
+const openingsMax: Nano = 1_000_000_000n * nanoPerYuan;
+
+/** A user of theirs, and ours. `opening`: the balance that was made now. */
+interface TakenUser extends ForeignUser {
+  readonly ours: string;
+  readonly opening: Nano | undefined;
+}
+
+/** By their ids. */
+export type TakenUsers = ReadonlyMap<string, TakenUser>;
+
+/** Users with their balances. */
+export function* takeUsers({ users }: Foreign, people: People): Script<TakenUsers> {
   const { imported, report } = people;
   const opened = yield* openings(people.origin);
-  const ours = new Map<string, ForeignUser & { readonly ours: string }>();
+  const ours = new Map<string, TakenUser>();
+  let brought = [...opened.values()].reduce((sum, amount) => sum + amount, 0n);
   for (const user of users) {
     const what = `user ${user.id} (${user.name})`;
     addUp(user, people);
@@ -48,14 +62,24 @@ export function* takeUsers({ users }: Foreign, people: People): Script<ReadonlyM
       leaveOut(report, 'users', what, `was ${before.was} when it was imported: another installation is imported with another --as`);
       continue;
     }
+    const now = user.quota > 0n ? worthOf(user.quota, people.worth) : 0n;
     if (before === undefined) {
-      ours.set(user.id, { ...user, ours: yield* takeUser(user, what, people) });
+      if (brought + now > openingsMax) {
+        leaveOut(
+          report,
+          'users',
+          what,
+          `has ${formatYuan(now)} yuan there, and an import brings ${formatYuan(openingsMax)} yuan at most in all`,
+        );
+        continue;
+      }
+      brought += now;
+      ours.set(user.id, { ...user, ours: yield* takeUser(user, now, what, people), opening: now > 0n ? now : undefined });
       continue;
     }
     report.users.before++;
-    ours.set(user.id, { ...user, ours: before.ours });
+    ours.set(user.id, { ...user, ours: before.ours, opening: undefined });
     const then = opened.get(openingId(people.origin, user.id)) ?? 0n;
-    const now = user.quota > 0n ? worthOf(user.quota, people.worth) : 0n;
     if (then !== now)
       report.notes.push({
         what,
@@ -88,17 +112,25 @@ function addUp({ deleted, quota, rewards }: ForeignUser, { report: { sums }, wor
   }
 }
 
-function* takeUser(user: ForeignUser, what: string, { origin, imported, report, worth, at }: People): Script<string> {
+function* takeUser(user: ForeignUser, opening: Nano, what: string, { origin, imported, report, at }: People): Script<string> {
   const { id } = yield* enrol(plainName(user.name) || `user ${user.id}`, user.operator ? 'operator' : 'user', user.createdAt ?? at);
   if (!user.enabled) yield* setUserState(id, 'suspended');
   if (user.github !== undefined) {
     const linked = yield* linkIdentity(id, { provider: signsInWith, subject: user.github, name: user.name }, at);
     if (linked !== 'linked') report.notes.push({ what, note: 'signs in here as somebody else already: not linked' });
   } else report.withoutSignIn++;
-  if (user.email !== undefined) yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [id, user.email] };
-  if (user.quota > 0n) {
-    const amount = worthOf(user.quota, worth);
-    const done = yield* credit({ id: openingId(origin, user.id), account: id, from: 'grants', amount, code: 'opening', ref: origin, at });
+  if (user.email !== undefined && isEmail(user.email)) yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [id, user.email] };
+  else if (user.email !== undefined) report.notes.push({ what, note: 'its e-mail address is none' });
+  if (opening > 0n) {
+    const done = yield* credit({
+      id: openingId(origin, user.id),
+      account: id,
+      from: 'grants',
+      amount: opening,
+      code: 'opening',
+      ref: origin,
+      at,
+    });
     if (done !== 'created') throw new Error(`the opening transfer of ${what} is there, and its user is not`);
   } else if (user.quota < 0n) report.notes.push({ what, note: `owes ${-user.quota} units there, and begins with nothing here` });
   report.users.taken++;
@@ -107,12 +139,7 @@ function* takeUser(user: ForeignUser, what: string, { origin, imported, report, 
 }
 
 /** Keys that go on working: of each the hash is kept, never the key. */
-export function* takeKeys(
-  { keys }: Foreign,
-  users: ReadonlyMap<string, ForeignUser & { readonly ours: string }>,
-  groups: ReadonlySet<string>,
-  people: People,
-): Script<void> {
+export function* takeKeys({ keys }: Foreign, users: TakenUsers, groups: ReadonlySet<string>, people: People): Script<void> {
   const { report, worth, at } = people;
   for (const key of keys) {
     const what = `key ${key.id} (${key.name})`;
@@ -139,7 +166,7 @@ export function* takeKeys(
       group,
       secret: key.secret,
       enabled: key.enabled,
-      limit: key.remaining === undefined ? undefined : worthOf(key.remaining, worth),
+      limit: limitOf(key, worth),
       expiresAt: key.expiresAt,
       at: key.createdAt ?? at,
       lastUsedAt: key.lastUsedAt,
@@ -152,6 +179,12 @@ export function* takeKeys(
       if (key.group === 'auto') report.notes.push({ what, note: `chose its group by itself there; here it is of ${group}` });
     }
   }
+}
+
+/** What its user could never pay is no limit. */
+function limitOf({ remaining }: ForeignKey, worth: Worth): Nano | undefined {
+  const limit = remaining === undefined ? undefined : worthOf(remaining, worth);
+  return limit === undefined || limit > openingsMax ? undefined : limit;
 }
 
 /** Why a key cannot be confined here as it was there: then it would open more than it did. */
