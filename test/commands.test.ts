@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeNewApiDatabase } from './support/new-api-database.ts';
 
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
 const rounds = process.env['CI'] === 'true' ? 50 : 8;
@@ -54,6 +55,75 @@ test('a mistyped data folder is not made; a folder that is there gets a database
   const place = mkdtempSync(join(folder, 'first-'));
   expect((await tollgate(['user', 'create', '--name', 'Ada', '--data', place])).code).toBe(0);
   expect((await tollgate(['check', '--data', place])).output).toMatch(/^ok: \d+ accounts, 0 transfers, 0 open holds\n$/);
+});
+
+test('a credit has a reason, an id that is one, and somebody to get it', async () => {
+  const place = mkdtempSync(join(folder, 'credit-'));
+  const { id } = JSON.parse((await tollgate(['user', 'create', '--name', 'Ada', '--data', place, '--json'])).output);
+  const wish = ['user', 'credit', '--amount', '1', '--data', place];
+  const refused: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--user', id, '--reason', ' '], /^tollgate: --reason is a text of 1 to 500 characters\n$/],
+    [['--user', id, '--reason', 'x', '--id', ''], /^tollgate: --id is 1 to 100 characters without spaces\n$/],
+    [['--user', 'grants', '--reason', 'x'], /^tollgate: there is no user grants; /],
+  ];
+  for (const [options, words] of refused) {
+    const { code, errors } = await tollgate([...wish, ...options]);
+    expect(errors).toMatch(words);
+    expect(code).toBe(1);
+  }
+  expect((await tollgate(['check', '--data', place])).output).toMatch(/ 0 transfers,/);
+});
+
+test('an empty variable is an absent one, and an empty --data no folder', async () => {
+  const place = mkdtempSync(join(folder, 'empty-'));
+  const empty = { HOST: '', PORT: '', TOLLGATE_WORKERS: '', TOLLGATE_LOG: '', TOLLGATE_METRICS_TOKEN: '' };
+  // The usual port is taken, or free: what counts is that no other is listened on.
+  const { errors, output } = await tollgate(['link', '--user', 'nobody', '--data', place], empty);
+  expect(errors + output).toMatch(/^tollgate: there is no database /);
+  const { code, errors: words } = await tollgate(['serve', '--data', place], { ...empty, PORT: String(port) });
+  expect(words).toMatch(/EADDRINUSE.* 127\.0\.0\.1:/);
+  expect(code).toBe(1);
+  expect((await tollgate(['user', 'create', '--name', 'Ada', '--data', ''])).errors).toBe('tollgate: --data names a folder; it is empty\n');
+  expect(readdirSync(folder)).not.toContain('tollgate.db');
+  expect((await tollgate(['serve', '--data', place], { TOLLGATE_LOG: 'loud' })).errors).toMatch(
+    /tollgate: TOLLGATE_LOG is one of trace, debug, info, warn, error, fatal, silent, not 'loud'\n$/,
+  );
+});
+
+test('what others on the machine may not read: the data folder, and a backup', async () => {
+  const place = join(folder, 'closed');
+  expect((await tollgate(['migrate', '--data', place])).code).toBe(0);
+  expect((await tollgate(['backup', 'closed.backup', '--data', place])).code).toBe(0);
+  expect((statSync(place).mode & 0o777).toString(8)).toBe('700');
+  expect((statSync(join(folder, 'closed.backup')).mode & 0o777).toString(8)).toBe('600');
+});
+
+test('a report of what an import would do leaves nothing behind, and files that are none are told in a line', async () => {
+  const source = join(folder, 'one-api.db');
+  await makeNewApiDatabase(`sqlite:${source}`, {
+    users: [
+      { id: 1, username: 'root', password: 'x', quota: 500_000 },
+      { id: 2, username: 'x\u001b[2J\nnotes:', password: 'x', quota: -1 },
+    ],
+  });
+  const dry = await tollgate(['import', 'new-api', source, '--data', 'unborn', '--json']);
+  expect(JSON.parse(dry.output)).toMatchObject({ applied: false, users: { taken: 2 }, sums: { compared: 1, agree: true } });
+  expect(readdirSync(folder)).not.toContain('unborn');
+  // Names that strangers gave themselves there are read on a terminal here.
+  const { output } = await tollgate(['import', 'new-api', source, '--data', 'unborn']);
+  expect(output).toContain('user 2 (x [2J notes:): owes 1 units there');
+  expect(output).not.toContain('\u001b');
+  writeFileSync(join(folder, 'broken.json'), '{"a":');
+  writeFileSync(join(folder, 'other.yaml'), 'a: 1');
+  const told: readonly (readonly [readonly string[], RegExp])[] = [
+    [['import', 'litellm', 'other.yaml'], /^tollgate: other.yaml is no configuration of LiteLLM: it has no model_list\n$/],
+    [['import', 'litellm', 'other.yaml', '--prices', 'broken.json'], /^tollgate: broken.json cannot be read: [^\n]*\n$/],
+    [['import', 'litellm', folder], /^tollgate: [^\n]* is a folder, and no file\n$/],
+    [['key', 'create', '--user', 'x', '--group', 'y', '--name', 'a\nb'], /^tollgate: --name is one line of at most 100 characters\n$/],
+    [['link', '--user', 'x', '--host', 'a b/c'], /^tollgate: --host is a name or an address, not 'a b\/c'\n$/],
+    [['config', 'check', folder], /^tollgate: [^\n]* is a folder, and no configuration file\n$/],
+  ];
+  for (const [args, words] of told) expect(await tollgate(args)).toMatchObject({ code: 1, errors: expect.stringMatching(words) });
 });
 
 test('a configuration that sells nothing says so', async () => {

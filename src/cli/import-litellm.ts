@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { systemClock } from '../base/clock.ts';
 import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
@@ -33,6 +33,7 @@ export function ratePpmOf(written: string | undefined, env: Env): bigint {
 
 export function readText(file: string): string {
   if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
+  if (statSync(file).isDirectory()) throw new Failure(`${file} is a folder, and no file`);
   return readFileSync(file, 'utf8');
 }
 
@@ -43,8 +44,10 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const ratePpm = ratePpmOf(options.rate, env);
   const now = systemClock.now();
   const bundled = await loadBundled({ usdRatePpm: ratePpm, today: dateOf(now) });
-  const list = options.prices === undefined ? undefined : litellmList(JSON.parse(readText(options.prices)));
+  const list = options.prices === undefined ? undefined : listIn(options.prices);
   const converted = convertLitellm(source.value, { bundled, list, rate: { over: ratePpm, under: million } });
+  if (converted.models.length + converted.channels.length + converted.leftOut.length === 0)
+    throw new Failure(`${file} is no configuration of LiteLLM: it has no model_list`);
   const text = await configurationText(converted, ratePpm, now);
   if (options.out !== undefined) writeNew(options.out, text);
   const { leftOut, notes, models, channels } = converted;
@@ -59,6 +62,20 @@ export async function importLitellm(file: string, options: Options, env: Env): P
         : `${options.out}: ${several(channels.length, 'channel')}, ${several(models.length, 'model')} of its own`,
     ]);
   }
+}
+
+/** Numbers are read as JSON has them: a list is hundreds of them, and none needs more digits. */
+function listIn(file: string): ReturnType<typeof litellmList> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readText(file));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Failure(`${file} cannot be read: ${error.message}`);
+  }
+  const list = litellmList(value);
+  if (list === undefined) throw new Failure(`${file} is no list of LiteLLM's prices`);
+  return list;
 }
 
 /** What comes out is read once more as it will be: variables that it names need not be set yet. */

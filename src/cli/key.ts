@@ -1,5 +1,6 @@
 import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { createKey, type Key, keyById, listKeys, type NewKey, type NewLimits, setKeyLimits, setKeyStatus } from '../accounts/keys.ts';
+import { plainName } from '../accounts/name.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { groupNames } from '../catalog/recording.ts';
@@ -50,6 +51,8 @@ export async function create(options: NewKeyOptions, env: Env): Promise<void> {
   const expiresAt = options.expires === undefined ? undefined : Date.parse(options.expires);
   if (expiresAt !== undefined && !(expiresAt > systemClock.now()))
     throw new Failure(`--expires is a time to come such as 2027-01-31, not '${options.expires}'`);
+  if (options.name !== undefined && options.name !== plainName(options.name))
+    throw new Failure('--name is one line of at most 100 characters');
   await withDatabase(options, env, async (database) => {
     const groups = await groupNames(database);
     if (!groups.includes(options.group)) {

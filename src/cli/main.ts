@@ -1,6 +1,9 @@
 import { faultText } from './output.ts';
 import { program } from './program.ts';
 
+// An empty variable is an absent one: compose files cannot leave one out.
+for (const [name, value] of Object.entries(process.env)) if (value === '') delete process.env[name];
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../base/clock.ts';
@@ -100,8 +100,8 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
     port: options.port ?? defaultPort,
     sqliteThread: existsSync(fileURLToPath(sqliteThread)) ? sqliteThread : undefined,
     consoleFolder: consoleFolders.find((folder) => existsSync(folder)),
-    logLevel: env['TOLLGATE_LOG'] ?? 'info',
-    metricsToken: env['TOLLGATE_METRICS_TOKEN'],
+    logLevel: logLevel(env),
+    metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
     limits: { utcOffsetMinutes: utcOffset(env) },
     traces: await tracesOf(env),
   };
@@ -125,6 +125,14 @@ function redisUrl(env: Env): string | undefined {
   const text = env['REDIS_URL'] || undefined;
   if (text === undefined || (/^rediss?:\/\//.test(text) && URL.canParse(text))) return text;
   throw new Failure('REDIS_URL is the address of a Valkey or Redis server such as redis://:password@host:6379/0');
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+function logLevel(env: Env): string {
+  const level = env['TOLLGATE_LOG'] || 'info';
+  if (logLevels.includes(level)) return level;
+  throw new Failure(`TOLLGATE_LOG is one of ${logLevels.join(', ')}, not '${level}'`);
 }
 
 export function publicUrl(env: Env): string | undefined {
@@ -170,6 +178,7 @@ async function configurationOf(file: string | undefined, env: Env): Promise<Conf
 
 export async function readConfigurationFile(file: string, env: Env): Promise<ConfigurationResult> {
   if (!existsSync(file)) throw new Failure(`there is no configuration file ${file}`);
+  if (statSync(file).isDirectory()) throw new Failure(`${file} is a folder, and no configuration file`);
   const { readConfiguration } = await import('../catalog/config.ts');
   return readConfiguration(readFileSync(file, 'utf8'), { env, vendors: [...vendors.values()], serves, now: systemClock.now() });
 }

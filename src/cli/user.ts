@@ -15,6 +15,9 @@ interface Options {
   readonly json?: true;
 }
 
+/** As in the console, where the user reads it. */
+const reasonMax = 500;
+
 /** Users fetched at a time when all are listed. */
 const pageSize = 1_000;
 
@@ -48,16 +51,18 @@ export async function credit(
 ): Promise<void> {
   const amount = parseYuan(options.amount);
   if (amount === undefined || amount === 0n) throw new Failure(`--amount is a sum in yuan such as 10.00, not '${options.amount}'`);
+  const reason = options.reason.trim();
+  if (reason === '' || reason.length > reasonMax) throw new Failure(`--reason is a text of 1 to ${reasonMax} characters`);
+  if (options.id !== undefined && !/^\S{1,100}$/.test(options.id)) throw new Failure('--id is 1 to 100 characters without spaces');
   await withDatabase(options, env, async (database) => {
+    if ((await findUser(database, options.user)) === undefined)
+      throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const id = `grant_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
-    const told = { action: 'user.credit', target: `user:${options.user}`, account: options.user, reason: options.reason };
-    const done = await creditAccount(
-      database,
-      { id, account: options.user, from: 'grants', amount, code: 'grant', ref: options.reason, at },
-      () => writeAudit(at, { ...told, ...byCommand, after: { amount: formatYuan(amount), transfer: id } }),
+    const told = { action: 'user.credit', target: `user:${options.user}`, account: options.user, reason };
+    const done = await creditAccount(database, { id, account: options.user, from: 'grants', amount, code: 'grant', ref: reason, at }, () =>
+      writeAudit(at, { ...told, ...byCommand, after: { amount: formatYuan(amount), transfer: id } }),
     );
-    if (done === 'no_account') throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     if (done === 'exists_different') throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
     const user = await findUser(database, options.user);
     const now = await balance(database, options.user);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { DatabaseSync } from '@photostructure/sqlite';
-import type { SqlValue, Statement } from './database.ts';
+import { DatabaseError, type SqlValue, type Statement } from './database.ts';
 import type { Result } from './engine.ts';
 import { sqliteError } from './sqlite-errors.ts';
 
@@ -44,13 +44,18 @@ function packaged(): typeof DatabaseSync {
     return (createRequire(import.meta.url)('@photostructure/sqlite') as SqliteModule).DatabaseSync;
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
-    throw new Error(`SQLite for Node ${process.versions.node} is not installed; Node 22.16 and later have their own (${why})`, {
-      cause: error,
-    });
+    throw new DatabaseError(
+      'other',
+      `SQLite for Node ${process.versions.node} is not installed; Node 22.16 and later have their own (${why})`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-const Engine = engine();
+/** Looked for with the first database: whoever serves from PostgreSQL needs none. */
+let found: typeof DatabaseSync | undefined;
 
 /**
  * `$1`, `$2`, … become `?`, and their order is noted: numbered placeholders are bound by position in some versions of the engine and by name in others.
@@ -78,6 +83,7 @@ export class SqliteConnection {
 
   /** `path` is a file or `:memory:`. Until `configure` has succeeded the connection must not be used. */
   constructor(path: string) {
+    const Engine = (found ??= engine());
     try {
       this.#connection = new Engine(path);
     } catch (error) {
