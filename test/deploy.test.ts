@@ -159,6 +159,16 @@ describe('what runs the gateway', () => {
       expect(seconds).toBeGreaterThanOrEqual(drainSeconds + 15);
   });
 
+  test('none may take its whole machine', () => {
+    const [deployment] = parseAllDocuments(read('deploy/kubernetes/deployment.yaml')).map((document) => document.toJS());
+    const { services } = parse(read('deploy/docker/compose.yaml'));
+    const unit = read('deploy/systemd/tollgate.service');
+    expect(deployment.spec.template.spec.containers[0].resources.limits.memory).toMatch(/^\dGi$/);
+    expect(services.gateway).toMatchObject({ mem_limit: expect.stringMatching(/^\dg$/), pids_limit: expect.any(Number) });
+    expect(unit).toMatch(/^MemoryMax=\d+%$/m);
+    expect(unit).toMatch(/^TasksMax=\d+$/m);
+  });
+
   test('every variable that it is given is one that it reads', () => {
     const known = ['docs/reference/environment.md', 'docs/guides/deploy.md'].map(read).join('');
     const given = [
