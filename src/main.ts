@@ -7,7 +7,7 @@ import { endpointsOf } from './api/endpoints.ts';
 import { FileDesk } from './api/files.ts';
 import { openDocuments } from './api/openapi/routes.ts';
 import { openPages } from './api/pages.ts';
-import { unreadable } from './api/unreadable.ts';
+import { unreadableAt } from './api/unreadable.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
 import { systemTimers } from './base/timers.ts';
@@ -177,6 +177,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
   const told = doorLog(log, counters.metrics, options.traces);
   const desk = new FileDesk(files, systemClock, told.bug);
+  const unreadable = unreadableAt(systemClock);
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
   const door = await openDoor(server, parts, endpoints, told, serverLimits.jsonBodyBytesMax, clientAddress(options.trustedProxies));
@@ -189,7 +190,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const ready = () => door.open && till.admitting;
   measure(counters, { ...parts, version: about.version, till, reporter, tasks, ready, nodes: limits.families });
-  openPages(server, { ready, metrics: pageFor(counters.metrics, options.crew), metricsToken: options.metricsToken, otherwise: pages.page });
+  const metrics = { metrics: pageFor(counters.metrics, options.crew), metricsToken: options.metricsToken };
+  openPages(server, { ready, ...metrics, unreadable, otherwise: pages.page });
   const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({ close: stop }));
   const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
   const close = closer(() => emptied(server, [door, desk, consoleDoor], () => door.breakOff()), rooms, sole, log);

@@ -90,6 +90,15 @@ test('what does not exist is named: unknown URLs are 404, wrong methods 405, bot
   expect(await send('POST', '/v1/files', { authorization: '' }, '{}')).toMatchObject({ status: 401 });
 });
 
+test('what reaches no endpoint is answered with an id all the same', async () => {
+  const { running } = await start();
+  for (const path of ['/v1/responses/%ff', '/nowhere']) {
+    const response = await fetch(running.url + path);
+    expect(response.headers.get('x-request-id'), path).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(await response.json()).toMatchObject({ error: { code: 'unknown_url' } });
+  }
+});
+
 test('bodies that cannot be read are 400s that say why', async () => {
   const { send } = await start();
   const type = { 'content-type': 'application/json' };

@@ -90,6 +90,12 @@ describe('the document', () => {
     }
   });
 
+  test('says of every endpoint that a key may be used from the wrong address, whoever calls it', () => {
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const [method, operation] of Object.entries(methods))
+        expect(operation, `${method} ${path}`).toHaveProperty(['responses', '403']);
+  });
+
   test('is sent once, and needs no key', async () => {
     for (const path of ['/openapi.json', '/docs', '/docs/style.css']) {
       const first = await fetch(simulated.gateway.url + path);

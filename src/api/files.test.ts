@@ -8,7 +8,8 @@ import { png } from '../../test/support/png.ts';
 import { openServer, serverLimits } from '../http/server.ts';
 import { isNotStored, type StoredFile } from '../media/files.ts';
 import { FileDesk } from './files.ts';
-import { unreadable } from './unreadable.ts';
+import { systemClock } from '../base/clock.ts';
+import { unreadableAt } from './unreadable.ts';
 
 const drawing = Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 /** More than a connection holds by itself. */
@@ -29,7 +30,7 @@ type OpenFresh = Parameters<typeof fileStore>[0];
 
 async function served(openFresh: OpenFresh, options?: FileStoreOptions): Promise<Served> {
   const store = await fileStore(openFresh, options);
-  const server = openServer(serverLimits, unreadable);
+  const server = openServer(serverLimits, unreadableAt(systemClock));
   const bugs: unknown[] = [];
   const clock = { now: () => store.time, monotonicMs: () => store.time };
   const desk = new FileDesk(store.files, clock, (_, error) => bugs.push(error));

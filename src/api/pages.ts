@@ -1,12 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { unreadable } from './unreadable.ts';
+import type { Unreadable } from '../http/server.ts';
 
 export interface PagesOptions {
   /** Whether new requests are admitted: money can be moved. */
   readonly ready: () => boolean;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly metricsToken: string | undefined;
+  readonly unreadable: Unreadable;
   /** Answers what is nobody else's, or undefined: then there is no such page. */
   readonly otherwise: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 }
@@ -22,8 +23,8 @@ export function openPages(server: FastifyInstance, options: PagesOptions): void 
     const answered = options.otherwise(request, reply);
     if (answered !== undefined) return answered;
     const { method, url } = request;
-    const { status, body } = unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
-    return reply.code(status).type('application/json').send(body);
+    const { status, body, id } = options.unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
+    return reply.code(status).type('application/json').header('x-request-id', id).send(body);
   });
   const { metricsToken } = options;
   if (metricsToken !== undefined) {

@@ -1,3 +1,5 @@
+import type { Clock } from '../base/clock.ts';
+import { requestId } from '../base/id.ts';
 import { refusal, type RefusalName } from '../base/refusal.ts';
 import type { Unreadable } from '../http/server.ts';
 import { chatEnvelope, statusOf } from './errors.ts';
@@ -9,8 +11,11 @@ const names: Readonly<Record<Parameters<Unreadable>[0], RefusalName>> = {
   'bad url': 'unknown_url',
 };
 
-/** What came is no request that an endpoint could see: refused in the shape that all refusals have. */
-export const unreadable: Unreadable = (problem, values = {}) => {
-  const why = refusal(names[problem], values);
-  return { status: statusOf(why), body: chatEnvelope.body(why, '') };
-};
+/** What came is no request that an endpoint could see: refused in the shape that all refusals have, with an id of its own. */
+export const unreadableAt =
+  (clock: Clock): Unreadable =>
+  (problem, values = {}) => {
+    const why = refusal(names[problem], values);
+    const id = requestId(clock.now());
+    return { status: statusOf(why), body: chatEnvelope.body(why, id), id };
+  };

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPages } from '../api/pages.ts';
+import { unreadableAt } from '../api/unreadable.ts';
+import { systemClock } from '../base/clock.ts';
 import { openServer, serverLimits } from '../http/server.ts';
 import { openAssets } from './assets.ts';
 
@@ -21,9 +23,10 @@ function consoleOf(publicUrl?: string, built = true) {
     writeFileSync(join(folder, 'assets', 'a-1.js.gz'), gzipSync('let a;'));
     writeFileSync(join(folder, 'secret.txt'), 'not an asset');
   }
-  const server = openServer(serverLimits, () => ({ status: 404, body: '{"error":{}}' }));
+  const unreadable = unreadableAt(systemClock);
+  const server = openServer(serverLimits, unreadable);
   const { page: otherwise } = openAssets(server, folder, publicUrl);
-  openPages(server, { ready: () => true, metrics: async () => ({ type: '', text: '' }), metricsToken: undefined, otherwise });
+  openPages(server, { ready: () => true, metrics: async () => ({ type: '', text: '' }), metricsToken: undefined, unreadable, otherwise });
   return server;
 }
 

@@ -17,7 +17,7 @@ export const serverLimits: ServerLimits = { jsonBodyBytesMax: 50 * 1024 * 1024, 
 export type Unreadable = (
   problem: 'malformed' | 'late' | 'head too large' | 'bad url',
   values?: Readonly<Record<string, string>>,
-) => { readonly status: number; readonly body: string };
+) => { readonly status: number; readonly body: string; readonly id: string };
 
 /** A fastify instance that hands every body over as the bytes that came, whatever their type says: parsing is the endpoint's business. */
 export function openServer(limits: ServerLimits, unreadable: Unreadable): FastifyInstance {
@@ -34,9 +34,10 @@ export function openServer(limits: ServerLimits, unreadable: Unreadable): Fastif
     trustProxy: false,
     clientErrorHandler: (error, socket) => turnAway(socket, unreadable(problems.get(error.code) ?? 'malformed')),
     frameworkErrors: (_error, { method, url }, reply) => {
-      const { status, body } = unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
+      const { status, body, id } = unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
+      const length = Buffer.byteLength(body);
       reply.hijack();
-      reply.raw.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
+      reply.raw.writeHead(status, { 'content-type': 'application/json', 'content-length': length, 'x-request-id': id }).end(body);
     },
   });
   server.removeAllContentTypeParsers();
@@ -50,8 +51,8 @@ const problems = new Map<string, Parameters<Unreadable>[0]>([
 ]);
 
 /** Says why on a connection on which nothing has been said yet; in the middle of answers there is no place for it. */
-function turnAway(socket: Socket, { status, body }: ReturnType<Unreadable>): void {
+function turnAway(socket: Socket, { status, body, id }: ReturnType<Unreadable>): void {
   if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy();
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close`;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nx-request-id: ${id}\r\nconnection: close`;
   socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
 }

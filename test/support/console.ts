@@ -145,7 +145,7 @@ export async function startConsole(
   rows: readonly ConsoleRow[],
   { clock = systemClock, publicUrl, log = silent, signin }: ConsoleOptions = {},
 ): Promise<string> {
-  const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
+  const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
   const rooms = { database, clock, limiter: new MemoryLimiter(clock), site: openSite(publicUrl), log };
   if (signin !== undefined) await openAuth(server, { ...rooms, signin });
   const door = await openConsole(server, rooms, rows);

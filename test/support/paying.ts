@@ -129,7 +129,7 @@ async function openNode(database: Database, sim: Sim, clock: TurnedClock, limits
     log: (line) => void lines.push(line),
     bug,
   });
-  const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
+  const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
   openNotices(server, payments, bug);
   url = await server.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {

@@ -90,7 +90,7 @@ const onceParameter = {
 };
 
 /** Whatever the endpoint, these are possible. */
-const usualStatuses = [400, 401, 404, 408, 413, 429, 500, 503];
+const usualStatuses = [400, 401, 403, 404, 408, 413, 429, 500, 503];
 
 function operationObject(operation: Operation): object {
   const { id, tag, summary, description, path = {}, query = {}, body, answer, once, also = [] } = operation;
