@@ -3,7 +3,7 @@ import { addressOf, send } from '../api/client.ts';
 import { useMe, useSession } from '../api/data.ts';
 import { Button, ButtonAnchor } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { formatYuan } from '../format/money.ts';
+import { formatYuan, parseYuan } from '../format/money.ts';
 import { settingsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
@@ -12,6 +12,7 @@ export function OwnData(): ReactNode {
   const { data: words } = useWords(settingsWords);
   const { id, name, role } = useMe();
   const { balance } = useSession();
+  const left = balance?.total ?? '0.000000000';
   const [leaving, setLeaving] = useState(false);
   const close = async () => {
     await send('POST', 'me/close', { body: { id } });
@@ -28,7 +29,8 @@ export function OwnData(): ReactNode {
       </Button>
       {leaving && (
         <Confirm open onClose={() => setLeaving(false)} title={words.closeTitle} action={words.close} typed={name || id} onConfirm={close}>
-          {words.closeEffect(formatYuan(balance?.total ?? '0', 'balance'))}
+          <p>{words.closeEffect}</p>
+          {parseYuan(left) > 0n && <p className="mt-2">{words.closeLeft(formatYuan(left, 'balance'))}</p>}
         </Confirm>
       )}
     </div>

@@ -33,7 +33,7 @@ export default {
     firstByte: 'First byte, median',
     firstByteNote: (p95: string) => `95 % within ${p95}`,
     open: 'Running',
-    openNote: (tasks: string) => `streams, and ${tasks} tasks`,
+    openNote: (tasks: string) => `streams, and ${tasks === '1' ? '1 task' : `${tasks} tasks`}`,
     today: 'Today',
     revenue: 'Revenue',
     vendorCost: 'Vendor cost',

@@ -41,8 +41,9 @@ export default {
     exportHelp: 'Profile, sign-ins, devices, keys without their secrets, top-ups. Requests and charges are the CSV of Usage and Statement.',
     close: 'Close account',
     closeTitle: 'Close this account?',
-    closeEffect: (amount: string) =>
-      `Its keys stop at once and you are signed out. ${amount} is left: it can no longer be spent; ask the operator to pay it back. Charges and top-ups stay in the books. An operator can open the account again.`,
+    closeEffect:
+      'Its keys stop at once and you are signed out. Charges and top-ups stay in the books. An operator can open the account again.',
+    closeLeft: (amount: string) => `${amount} is left. It can no longer be spent: ask the operator to pay it back.`,
     operator: 'An operator’s account is closed once another operator has made it a user’s.',
   },
   saved: 'Saved.',
