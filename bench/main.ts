@@ -1,34 +1,36 @@
-// `npm run bench`: Tollgate with everything on, nginx as a plain proxy and Portkey, in one run on one machine, in front of vendors that answer at once.
-// Options: --rounds 3 --seconds 4 --without portkey,tollgate --write (docs/benchmarks.md).
+// `npm run bench`: Tollgate with everything on, nginx as a plain proxy and the gateways that `npm run bench:peers` has installed, in one run on one
+// machine, in front of vendors that are never the bottleneck.
+// Options: --rounds 2 --seconds 3 --without litellm,published --write (docs/benchmarks.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Contender, direct, nginxProxy, portkey } from './contender.ts';
+import { closing } from './closing.ts';
+import { type Contender, direct, nginxProxy } from './contender.ts';
 import {
   type Bench,
   type Figures,
   firstAnswer,
-  measureColdStart,
   measureDirectStream,
   measureLatency,
-  measureOpenStreams,
   measureRound,
   noFigures,
-  openStreams,
+  startCold,
   targetOf,
 } from './measure.ts';
 import { saturate } from './load.ts';
-import { parity } from './parity.ts';
-import { find } from './process.ts';
-import { machine, median, table } from './report.ts';
-import { type Tollgate, tollgate } from './tollgate.ts';
+import { page, type Result } from './page.ts';
+import { folderOf, peers } from './peers.ts';
+import { find, machineMicroseconds, type Started } from './process.ts';
+import { measurePublished } from './published.ts';
+import { median } from './report.ts';
+import { eventLoopLate, type Tollgate, tollgate } from './tollgate.ts';
 import { startVendors } from './vendor.ts';
 
 const { values: options } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '2' },
+    seconds: { type: 'string', default: '3' },
     without: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
   },
@@ -37,21 +39,27 @@ const { values: options } = parseArgs({
 const nginx = find('nginx');
 if (nginx === undefined) throw new Error('nginx is the vendor and the measure: install it (Debian: apt-get install nginx-light wrk)');
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // and with it all that it started
+const quietBefore = machineMicroseconds();
 const vendors = await startVendors(folder, nginx);
-if (vendors.pace === undefined) console.log('Go is not installed: no paced streams and no latencies in this run.');
+if (vendors.pace === undefined) console.log('Go is not installed: no paced streams, no latencies and no published workloads in this run.');
 
 const bench: Bench = { folder, vendors, seconds: Number(options.seconds) };
 const without = options.without.split(',');
-const makers: Readonly<Record<string, () => Promise<Contender>>> = {
-  tollgate: async () => (gateway = await tollgate(folder, vendors)), // first: its throughput sets the pace at which the others' latencies are compared
-  nginx: () => nginxProxy(folder, nginx, vendors),
-  portkey: () => portkey(vendors),
-};
+const makers: [string, () => Promise<Contender>][] = [
+  ['tollgate', async () => (gateway = await tollgate(folder, vendors))], // first: its throughput sets the pace at which latencies are compared
+  ['nginx', () => nginxProxy(folder, nginx, vendors)],
+];
+for (const peer of peers) {
+  const place = folderOf(peer);
+  if (peer.installed(place)) makers.push([peer.name.toLowerCase(), () => peer.contender(place, folder, vendors)]);
+  else console.log(`${peer.name} is not installed (npm run bench:peers), and left out.`);
+}
 let gateway: Tollgate | undefined;
 const columns: { name: string; version: string; contender: Contender; figures: Figures }[] = [];
-for (const [name, make] of Object.entries(makers)) {
+for (const [name, make] of makers) {
   if (without.includes(name)) continue;
-  console.log(`Preparing ${name}`);
   const contender = await make();
   columns.push({ name: contender.name, version: contender.version, contender, figures: noFigures() });
 }
@@ -59,51 +67,72 @@ const bare = direct(vendors);
 const bareFigures = noFigures();
 
 for (let round = 1; round <= Number(options.rounds); round++) {
-  for (const { contender, figures } of columns) {
+  for (const { contender, figures } of [...columns]) {
     console.log(`Round ${round}: ${contender.name}`);
-    await measureColdStart(contender, figures);
-    const started = await contender.start();
-    await firstAnswer(targetOf(contender, 'whole'), started);
-    await saturate(folder, targetOf(contender, 'whole'), { connections: 50, seconds: 2 }); // warm
-    await measureRound(bench, contender, started, figures);
-    await measureLatency(bench, targetOf(contender, 'whole'), halfLoad(contender.name), figures);
-    await started.stop();
+    try {
+      await oneRound(contender, figures);
+    } catch (error) {
+      // A peer that does not stand it is told and left out; without Tollgate there is nothing to compare.
+      if (contender === gateway) throw error;
+      console.log(`${contender.name} is left out: ${error instanceof Error ? error.message : String(error)}`);
+      columns.splice(
+        columns.findIndex((column) => column.contender === contender),
+        1,
+      );
+    }
   }
+  console.log(`Round ${round}: no gateway`);
   const paced = bare.target('paced');
   if (paced !== undefined) await measureDirectStream(bench, paced, bareFigures);
   await measureLatency(bench, targetOf(bare, 'whole'), halfLoad(bare.name), bareFigures);
+  await comparePublished(bare, undefined, bareFigures);
 }
 
-const parts = [machine(), table(columns, bareFigures), ...(await closing())];
-const result = `${parts.join('\n\n')}\n`;
-console.log(`\n${result}`);
-for (const { name, figures } of columns) if (figures.errors > 0) console.log(`${name}: ${figures.errors} requests failed`);
-if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), page(result));
+const ours = columns.find(({ contender }) => contender === gateway);
+const end = gateway === undefined || ours === undefined ? undefined : await closing(bench, gateway, ours.figures, bare);
+if (end?.books.ok === false) process.exitCode = 1;
 await vendors.stop();
-rmSync(folder, { recursive: true, force: true });
+const result: Result = {
+  columns,
+  bare: bareFigures,
+  end,
+  before: quietBefore,
+  after: machineMicroseconds(),
+  rounds: options.rounds,
+  seconds: options.seconds,
+};
+const text = page(result);
+console.log(`\n${text}`);
+for (const { name, figures } of columns) if (figures.errors > 0) console.log(`${name}: ${figures.errors} requests failed`);
+if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), text);
 
-/** What only Tollgate is asked: many open streams, and whether its books agree with what was answered. */
-async function closing(): Promise<string[]> {
-  const ours = columns.find(({ contender }) => contender === gateway);
-  if (gateway === undefined || ours === undefined) return [];
-  const lines: string[] = [];
-  const [target, without] = [gateway.target('open'), bare.target('open')];
-  if (target !== undefined && without !== undefined) {
-    console.log(`${openStreams} open streams`);
-    const started = await gateway.start();
-    await firstAnswer(targetOf(gateway, 'whole'), started);
-    const open = await measureOpenStreams(bench, target, started);
+async function oneRound(contender: Contender, figures: Figures): Promise<void> {
+  const started = await startCold(contender, figures);
+  try {
+    await saturate(folder, targetOf(contender, 'whole'), { connections: 50, seconds: 2 }); // warm
+    await measureRound(bench, contender, started, figures);
+    if (contender === gateway) await eventLoopLate(gateway.base); // from here on
+    await measureLatency(bench, targetOf(contender, 'whole'), halfLoad(contender.name), figures);
+    if (contender === gateway) figures.eventLoop.push(await eventLoopLate(gateway.base));
+    await comparePublished(contender, started, figures);
+  } finally {
     await started.stop();
-    const alone = await measureOpenStreams(bench, without, undefined);
-    const late = `latest chunk ${open.lateMs.toFixed(1)} ms after it was written (${alone.lateMs.toFixed(1)} ms without a gateway)`;
-    lines.push(
-      `${openStreams} open streams, one chunk a second each: ${open.memoryMb.toFixed(0)} MB at most, ${late}. Target: 250 MB, 50 ms.`,
-    );
   }
-  console.log('Parity');
-  const books = await parity(gateway, ours.figures);
-  if (!books.ok) process.exitCode = 1;
-  return [...lines, books.text];
+}
+
+async function comparePublished(
+  contender: Pick<Contender, 'name' | 'target'>,
+  started: Started | undefined,
+  figures: Figures,
+): Promise<void> {
+  if (vendors.pace === undefined || without.includes('published')) return;
+  const seconds = Math.max(1, bench.seconds / 3);
+  await measurePublished(folder, vendors.pace, seconds, contender, started, figures.published, async (paced) => {
+    figures.answered += paced.requests;
+    figures.lag.push(paced.lagMs);
+    // A gateway that was asked for too much answers what it still has first.
+    if (started !== undefined && paced.errors > 0) await firstAnswer(targetOf(contender, 'whole'), started);
+  });
 }
 
 /** Half of what a contender does at most; nginx and the bare vendor are asked for what Tollgate is asked for. */
@@ -111,17 +140,4 @@ function halfLoad(name: string): number {
   const of = (wanted: string) => median(columns.find((column) => column.name === wanted)?.figures.requestsPerSecond ?? []);
   const own = name === 'nginx' || name === bare.name ? undefined : of(name);
   return Math.round((own ?? of('Tollgate') ?? of('Portkey') ?? 2000) / 2);
-}
-
-function page(text: string): string {
-  const method = `What one request costs the gateway, beside what the same request costs nginx, which only forwards it, and Portkey. Written by \`npm run bench -- --write\`;
-what is compared ran in one run on one machine, in ${options.rounds} interleaved rounds of ${options.seconds} s, and medians are shown.
-
-- The vendors are nginx (whole answers of 1 KB, streams of 100 chunks that are there at once) and a small Go program (a chunk each 10 ms), so that they are never the bottleneck.
-- Tollgate runs with everything on: SQLite with durable commits, key, limits, reserve, settle, usage record. nginx and Portkey keep no books.
-- A chat request has 1.5 KB. CPU is the user and system time of all threads of the process, divided by answers or chunks.
-- Latencies come from requests at fixed instants (no coordinated omission), at half of the throughput that was measured before, minus what the same client waits for the vendor alone.
-  nginx is asked for as much as Tollgate, Portkey for half of its own throughput.
-- A cold start ends with the first answer, on a data folder that exists.`;
-  return `# Benchmarks\n\n${method}\n\n${text}`;
 }

@@ -1,6 +1,7 @@
 import type { Contender, Target } from './contender.ts';
 import { loop, type Paced, pace, type Percentiles, saturate } from './load.ts';
-import { cpuMicroseconds, memoryMb, type Started } from './process.ts';
+import { cpuMicroseconds, memoryMb, type Started, threads } from './process.ts';
+import type { Runs } from './published.ts';
 import { burstChunks, type Kind, type Vendors } from './vendor.ts';
 
 export const connections = 50;
@@ -8,12 +9,28 @@ const burstConnections = 20;
 /** Streams started each second, each a second long: as many are open at any time. Started at even intervals, not all at once. */
 const pacedStreams = 100;
 
+/** Where a process spends the processor time of a request, in µs: its main thread, the busiest of the others, and the rest. */
+export interface Breakdown {
+  readonly user: number;
+  readonly system: number;
+  readonly second: number;
+  readonly rest: number;
+}
+
 /** One contender's figures, one entry a round; medians are taken at the end. */
 export interface Figures {
   readonly cpuPerRequest: number[];
   readonly requestsPerSecond: number[];
   readonly cpuPerBurstChunk: number[];
   readonly cpuPerPacedChunk: number[];
+  /** Anthropic's chunks, which a gateway makes OpenAI's of, and a proxy does not. */
+  readonly cpuPerTranslatedChunk: number[];
+  readonly breakdown: Breakdown[];
+  /** How late the client itself was. */
+  readonly lag: Percentiles[];
+  /** Of the process's event loop at half load, by its own metrics: p99 in ms. */
+  readonly eventLoop: number[];
+  readonly published: Runs;
   readonly memoryMb: number[];
   readonly coldStartSeconds: number[];
   readonly halfLoad: Percentiles[];
@@ -30,6 +47,11 @@ export function noFigures(): Figures {
     requestsPerSecond: [],
     cpuPerBurstChunk: [],
     cpuPerPacedChunk: [],
+    cpuPerTranslatedChunk: [],
+    breakdown: [],
+    lag: [],
+    eventLoop: [],
+    published: new Map(),
     memoryMb: [],
     coldStartSeconds: [],
     halfLoad: [],
@@ -52,15 +74,41 @@ export async function measureRound(bench: Bench, contender: Contender, started: 
   await measureBurst(bench, targetOf(contender, 'burst'), started, figures);
   const paced = contender.target('paced');
   if (paced !== undefined) await measurePaced(bench, paced, started, figures);
+  const translated = contender.target('messages');
+  if (translated !== undefined) figures.cpuPerTranslatedChunk.push((await pacedCost(bench, translated, started, figures)).each);
   figures.memoryMb.push(memoryMb(started.pid));
 }
 
 async function measureWhole(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
   const before = cpuMicroseconds(started.pid);
+  const threadsBefore = new Map(threads(started.pid).map((thread) => [thread.id, thread]));
   const answered = await saturate(bench.folder, target, { connections, seconds: bench.seconds });
-  figures.cpuPerRequest.push((cpuMicroseconds(started.pid) - before) / answered.requests);
+  const cpu = cpuMicroseconds(started.pid) - before;
+  figures.cpuPerRequest.push(cpu / answered.requests);
   figures.requestsPerSecond.push(answered.requests / answered.seconds);
+  const spent = threads(started.pid).map(({ id, amount, system }) => {
+    const earlier = threadsBefore.get(id);
+    return { id, amount: amount - (earlier?.amount ?? 0), system: system - (earlier?.system ?? 0) };
+  });
+  figures.breakdown.push(breakdownOf(started.pid, spent, cpu, answered.requests));
   keep(figures, answered);
+}
+
+function breakdownOf(
+  pid: number,
+  spent: readonly { readonly id: number; readonly amount: number; readonly system: number }[],
+  all: number,
+  requests: number,
+): Breakdown {
+  const main = spent.find(({ id }) => id === pid) ?? { amount: 0, system: 0 };
+  const second = Math.max(0, ...spent.filter(({ id }) => id !== pid).map(({ amount }) => amount));
+  const each = (amount: number) => amount / requests;
+  return {
+    user: each(main.amount - main.system),
+    system: each(main.system),
+    second: each(second),
+    rest: each(Math.max(0, all - main.amount - second)),
+  };
 }
 
 async function measureBurst(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
@@ -70,15 +118,22 @@ async function measureBurst(bench: Bench, target: Target, started: Started, figu
   keep(figures, answered);
 }
 
-/** Chunks are counted where they are made, so that streams that the end of the run cut are counted too. */
 async function measurePaced(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
-  const cpu = cpuMicroseconds(started.pid);
-  const chunks = await bench.vendors.pacedChunksSent();
-  const paced = await pacedRun(bench, target, { connections: 2 * pacedStreams, seconds: bench.seconds, rate: pacedStreams });
-  figures.cpuPerPacedChunk.push((cpuMicroseconds(started.pid) - cpu) / ((await bench.vendors.pacedChunksSent()) - chunks));
+  const { each, paced } = await pacedCost(bench, target, started, figures);
+  figures.cpuPerPacedChunk.push(each);
   figures.firstChunk.push(paced.firstMs);
   figures.chunkLate.push(paced.lateMs);
+}
+
+/** Chunks are counted where they are made, so that streams that the end of the run cut are counted too. */
+async function pacedCost(bench: Bench, target: Target, started: Started, figures: Figures): Promise<{ each: number; paced: Paced }> {
+  const cpu = cpuMicroseconds(started.pid);
+  const chunks = await bench.vendors.chunksSent();
+  const paced = await pacedRun(bench, target, { connections: 2 * pacedStreams, seconds: bench.seconds, rate: pacedStreams });
+  const each = (cpuMicroseconds(started.pid) - cpu) / ((await bench.vendors.chunksSent()) - chunks);
+  figures.lag.push(paced.lagMs);
   keep(figures, paced);
+  return { each, paced };
 }
 
 /** Whole answers at a fixed rate: what a client waits when the contender is not at its limit. */
@@ -86,6 +141,7 @@ export async function measureLatency(bench: Bench, target: Target, rate: number,
   if (bench.vendors.pace === undefined) return;
   const paced = await pacedRun(bench, target, { connections: 100, seconds: bench.seconds, rate });
   figures.halfLoad.push(paced.wholeMs);
+  figures.lag.push(paced.lagMs);
   keep(figures, paced);
 }
 
@@ -96,7 +152,11 @@ export async function measureDirectStream(bench: Bench, target: Target, figures:
   figures.chunkLate.push(paced.lateMs);
 }
 
-function pacedRun(bench: Bench, target: Target, load: { connections: number; seconds: number; rate: number }): Promise<Paced> {
+function pacedRun(
+  bench: Bench,
+  target: Target,
+  load: { connections: number; seconds: number; rate: number; patience?: number },
+): Promise<Paced> {
   if (bench.vendors.pace === undefined) throw new Error('paced load needs Go');
   return pace(bench.folder, bench.vendors.pace, target, load);
 }
@@ -108,29 +168,33 @@ export async function measureOpenStreams(
   bench: Bench,
   target: Target,
   started: Started | undefined,
-): Promise<{ memoryMb: number; lateMs: number }> {
+): Promise<{ memoryMb: number; lateMs: number; failed: number }> {
   let peakMb = 0;
   const watch = setInterval(() => {
     if (started !== undefined) peakMb = Math.max(peakMb, memoryMb(started.pid));
   }, 200);
-  const paced = await pacedRun(bench, target, { connections: openStreams, seconds: 8, rate: openStreams / 5 });
+  const paced = await pacedRun(bench, target, { connections: openStreams, seconds: 8, rate: openStreams / 5, patience: 60 });
   clearInterval(watch);
-  if (paced.errors > 0) throw new Error(`${paced.errors} of ${paced.requests + paced.errors} open streams failed: ${started?.tail()}`);
-  return { memoryMb: peakMb, lateMs: paced.lateMs[2] ?? 0 };
+  return { memoryMb: peakMb, lateMs: paced.lateMs[2] ?? 0, failed: paced.errors };
 }
 
-/** From the start of the process to its first 200. */
-export async function measureColdStart(contender: Contender, figures: Figures): Promise<void> {
+/** Starts it, and notes how long that took, to its first 200. */
+export async function startCold(contender: Contender, figures: Figures): Promise<Started> {
   const target = targetOf(contender, 'whole');
   const startedAt = performance.now();
   const started = await contender.start();
-  await firstAnswer(target, started);
+  try {
+    await firstAnswer(target, started);
+  } catch (error) {
+    await started.stop();
+    throw error;
+  }
   figures.coldStartSeconds.push((performance.now() - startedAt) / 1000);
-  await started.stop();
+  return started;
 }
 
 export async function firstAnswer(target: Target, started: Started): Promise<void> {
-  const until = performance.now() + 30_000;
+  const until = performance.now() + 120_000;
   for (;;) {
     const answered = await loop(target, 1, { requests: 1 }).catch(() => undefined);
     if (answered?.requests === 1) return;
@@ -145,7 +209,7 @@ export function targetOf(contender: Pick<Contender, 'name' | 'target'>, kind: Ki
   return target;
 }
 
-function keep(figures: Figures, answered: { readonly requests: number; readonly errors: number }): void {
+export function keep(figures: Figures, answered: { readonly requests: number; readonly errors: number }): void {
   figures.answered += answered.requests;
   figures.errors += answered.errors;
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -101,6 +101,33 @@ export function cpuMicroseconds(pid: number): number {
     const fields = afterName(readFileSync(`/proc/${one}/stat`, 'utf8'));
     return sum + (Number(fields[11]) + Number(fields[12])) * microsecondsPerTick;
   }, 0);
+}
+
+/** Processor time of each thread of a process so far, in µs; `system` is the kernel's part of it. */
+export function threads(pid: number): { readonly id: number; readonly name: string; readonly amount: number; readonly system: number }[] {
+  return readdirSync(`/proc/${pid}/task`).map((id) => {
+    const stat = readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8');
+    const fields = afterName(stat);
+    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+    const [user, system] = [Number(fields[11]) * microsecondsPerTick, Number(fields[12]) * microsecondsPerTick];
+    return { id: Number(id), name, amount: user + system, system };
+  });
+}
+
+/** Processor time of the whole machine so far, and of this process and all that it started and that has ended, in µs. */
+export function machineMicroseconds(): { readonly all: number; readonly busy: number; readonly stolen: number; readonly own: number } {
+  const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, hard = 0, soft = 0, stolen = 0] = (
+    /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? ''
+  )
+    .split(' ')
+    .map((ticks) => Number(ticks) * microsecondsPerTick);
+  const own = afterName(readFileSync('/proc/self/stat', 'utf8')).slice(11, 15);
+  return {
+    all: user + nice + system + idle + waiting + hard + soft + stolen,
+    busy: user + nice + system,
+    stolen,
+    own: own.reduce((sum, ticks) => sum + Number(ticks) * microsecondsPerTick, 0),
+  };
 }
 
 /** Resident memory of the process and its children in MB. */

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from '../src/storage/open.ts';
 import { body, type Contender } from './contender.ts';
-import { freePort, run, start } from './process.ts';
-import type { Vendors } from './vendor.ts';
+import { freePort, run, type Started, start } from './process.ts';
+import { isStream, kindsOf, type Vendors } from './vendor.ts';
 
+const metricsToken = 'bench';
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
 
 export interface Books {
@@ -17,46 +18,64 @@ export interface Tollgate extends Contender {
   readonly folder: string;
   readonly user: string;
   readonly base: string;
+  start(env?: NodeJS.ProcessEnv): Promise<Started>;
   /** Usage records and charges, counted in the database. */
   readonly books: () => Promise<Books>;
   /** A command of the operator's interface, answered as JSON. */
   command(...args: string[]): unknown;
 }
 
-/** The gateway with everything on: SQLite, key, limits, reserve, settle, usage record. Makes its user and key before the first measurement. */
-export async function tollgate(folder: string, vendors: Vendors): Promise<Tollgate> {
+/** A gateway with a user, who has money, and a key. */
+export interface Installed {
+  readonly folder: string;
+  readonly user: string;
+  readonly base: string;
+  readonly headers: Readonly<Record<string, string>>;
+  command(...args: string[]): unknown;
+  /** `flags`: node's. */
+  serve(flags?: readonly string[], env?: NodeJS.ProcessEnv): Promise<Started>;
+}
+
+/** The built gateway in `folder`, on SQLite unless `env` says otherwise. */
+export async function install(folder: string, configuration: string, env: NodeJS.ProcessEnv = {}): Promise<Installed> {
   const data = join(folder, 'data');
   mkdirSync(data, { recursive: true });
   const config = join(folder, 'tollgate.yaml');
-  writeFileSync(config, configuration(vendors));
+  writeFileSync(config, configuration);
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
-  const serve = async () =>
-    start('measured', process.execPath, [entry, 'serve', '--config', config, '--port', String(port), '--data', data]);
-  const command = (...args: string[]): unknown =>
-    JSON.parse(run(process.execPath, [entry, ...args, '--json'], { TOLLGATE_DATA: data, TOLLGATE_CONFIG: config }));
+  const args = [entry, 'serve', '--config', config, '--port', String(port), '--data', data];
+  const serve = async (flags: readonly string[] = [], more: NodeJS.ProcessEnv = {}) =>
+    start('measured', process.execPath, [...flags, ...args], { ...process.env, ...env, ...more });
+  const command = (...words: string[]): unknown =>
+    JSON.parse(run(process.execPath, [entry, ...words, '--json'], { ...env, TOLLGATE_DATA: data, TOLLGATE_CONFIG: config }));
   const first = await serve();
   try {
     await ready(`${base}/readyz`, first.tail);
     const user = textOf(command('user', 'create', '--name', 'bench'), 'id');
     command('user', 'credit', '--user', user, '--amount', '100000.00', '--reason', 'bench');
     const key = textOf(command('key', 'create', '--user', user, '--group', 'default'), 'key');
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-    return {
-      name: 'Tollgate',
-      version: '',
-      folder: data,
-      user,
-      base,
-      command,
-      books: () => booksIn(data),
-      target: (kind) =>
-        kind in vendors.base ? { url: `${base}/v1/chat/completions`, headers, body: body(kind, kind !== 'whole') } : undefined,
-      start: serve,
-    };
+    return { folder: data, user, base, headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, command, serve };
   } finally {
     await first.stop();
   }
+}
+
+/** The gateway with everything on: SQLite, key, limits, reserve, settle, usage record. Makes its user and key before the first measurement. */
+export async function tollgate(folder: string, vendors: Vendors): Promise<Tollgate> {
+  const { folder: data, user, base, headers, command, serve } = await install(folder, configuration(vendors));
+  return {
+    name: 'Tollgate',
+    version: '',
+    folder: data,
+    user,
+    base,
+    command,
+    books: () => booksIn(data),
+    target: (kind, request) =>
+      kind in vendors.base ? { url: `${base}/v1/chat/completions`, headers, body: body(kind, isStream(kind), request) } : undefined,
+    start: (more = {}) => serve([], { TOLLGATE_METRICS_TOKEN: metricsToken, ...more }),
+  };
 }
 
 async function booksIn(data: string): Promise<Books> {
@@ -77,6 +96,13 @@ function textOf(answer: unknown, member: string): string {
   return value;
 }
 
+/** By how much its event loop was late since it was asked before, in ms: p99 by its metrics, whose own timer is set for 10 ms. */
+export async function eventLoopLate(base: string): Promise<number> {
+  const answer = await fetch(`${base}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
+  const seconds = /^nodejs_eventloop_lag_p99_seconds(?:\{.*\})? (\S+)/m.exec(await answer.text())?.[1];
+  return Math.max(0, Number(seconds) * 1000 - 10);
+}
+
 export async function ready(url: string, tail: () => string): Promise<void> {
   let last = '';
   for (let attempt = 0; attempt < 200; attempt++) {
@@ -89,13 +115,17 @@ export async function ready(url: string, tail: () => string): Promise<void> {
 }
 
 function configuration(vendors: Vendors): string {
-  const kinds = Object.entries(vendors.base);
+  return channels(kindsOf(vendors).map(([model, baseUrl]) => ({ model, vendor: model === 'messages' ? 'anthropic' : 'openai', baseUrl })));
+}
+
+/** A configuration that limits nobody: each model with one channel to its vendor. */
+export function channels(all: readonly { readonly model: string; readonly vendor: string; readonly baseUrl: string }[]): string {
   const price = '{ input: 2, cached_input: 0.2, output: 3 }';
   return `groups:
   - { name: default, price_multiplier: 1.0, limits: { rpm: 100000000, tpm: 100000000000, concurrency: 100000 } }
 models:
-${kinds.map(([kind]) => `  - { id: ${kind}, owned_by: bench, kind: chat, context: 128000, max_output: 8192, price: ${price} }`).join('\n')}
+${all.map(({ model }) => `  - { id: ${model}, owned_by: bench, kind: chat, context: 128000, max_output: 8192, price: ${price} }`).join('\n')}
 channels:
-${kinds.map(([kind, vendor]) => `  - { name: ${kind}, vendor: openai, base_url: "${vendor}", api_key: bench, groups: [default], models: [{ id: ${kind}, upstream: instant }] }`).join('\n')}
+${all.map(({ model, vendor, baseUrl }) => `  - { name: ${model}, vendor: ${vendor}, base_url: "${baseUrl}", api_key: bench, groups: [default], models: [{ id: ${model}, upstream: instant }] }`).join('\n')}
 `;
 }

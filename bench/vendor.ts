@@ -3,49 +3,66 @@ import { join } from 'node:path';
 import { find, freePort, listening, run, type Started, start } from './process.ts';
 
 /**
- * `whole`: an answer of about 1 KB · `burst`: a stream of `burstChunks` chunks that is there at once · `paced`: one chunk each 10 ms, for a second ·
- * `open`: one chunk each second, for ten.
+ * At once: `whole`, an answer of about 1 KB; `short`, one of 180 characters; `burst`, a stream of `burstChunks` chunks.
+ * Later: `soon`, 180 characters after 60 ms; `later`, after 100 ms; `large`, 10 KB after 60 ms; `late`, 10 KB after 1.5 s.
+ * Streams with a pace: `paced`, one chunk each 10 ms, for a second; `messages`, the same in Anthropic's format; `spaced`, for a third of a second;
+ * `open`, one chunk each second, for ten.
  */
-export type Kind = 'whole' | 'burst' | 'paced' | 'open';
+export type Kind = 'whole' | 'short' | 'burst' | 'soon' | 'later' | 'large' | 'late' | 'paced' | 'messages' | 'spaced' | 'open';
+
+const streams: readonly Kind[] = ['burst', 'paced', 'messages', 'spaced', 'open'];
+export const isStream = (kind: Kind): boolean => streams.includes(kind);
 
 /** Vendors that are never the bottleneck: nginx for what is there at once, a small Go program for what comes at a pace. */
 export interface Vendors {
-  /** Base URL of the vendor that answers in this way. Without Go there is none for `paced` and `open`. */
+  /** Base URL of the vendor that answers in this way. Without Go there is none that takes time. */
   readonly base: Readonly<Partial<Record<Kind, string>>>;
   /** Command of the Go program, for its client side. */
   readonly pace: string | undefined;
-  /** Chunks that the paced vendor has sent so far. */
-  pacedChunksSent(): Promise<number>;
+  /** Chunks that those with a pace have sent so far. */
+  chunksSent(): Promise<number>;
   stop(): Promise<void>;
+}
+
+/** The vendors that there are. */
+export function kindsOf(vendors: Vendors): [Kind, string][] {
+  const all: Kind[] = ['whole', 'short', 'burst', 'soon', 'later', 'large', 'late', 'paced', 'messages', 'spaced', 'open'];
+  return all.flatMap((kind) => {
+    const base = vendors.base[kind];
+    return base === undefined ? [] : [[kind, base] satisfies [Kind, string]];
+  });
 }
 
 export const burstChunks = 100;
 const pacedChunks = 100;
-const openChunks = 10;
 
-export const wholeAnswer = JSON.stringify({
-  id: 'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT',
-  object: 'chat.completion',
-  created: 1741569952,
-  model: 'instant',
-  choices: [
-    {
-      index: 0,
-      message: { role: 'assistant', content: 'The toll is paid, the gate is open. '.repeat(10).trim(), refusal: null, annotations: [] },
-      logprobs: null,
-      finish_reason: 'stop',
+const answerOf = (content: string): string =>
+  JSON.stringify({
+    id: 'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT',
+    object: 'chat.completion',
+    created: 1741569952,
+    model: 'instant',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content, refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: {
+      prompt_tokens: 300,
+      completion_tokens: 90,
+      total_tokens: 390,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
     },
-  ],
-  usage: {
-    prompt_tokens: 300,
-    completion_tokens: 90,
-    total_tokens: 390,
-    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
-  },
-  service_tier: 'default',
-  system_fingerprint: 'fp_fc9f1d7035',
-});
+    service_tier: 'default',
+    system_fingerprint: 'fp_fc9f1d7035',
+  });
+const sentence = 'The toll is paid, the gate is open. ';
+export const wholeAnswer = answerOf(sentence.repeat(10).trim());
+const shortAnswer = answerOf(sentence.repeat(5).trim());
 
 export async function startVendors(folder: string, nginx: string): Promise<Vendors> {
   const port = await freePort();
@@ -54,20 +71,32 @@ export async function startVendors(folder: string, nginx: string): Promise<Vendo
   await listening(port, server);
   const pace = buildPace(folder);
   const paced = pace === undefined ? undefined : await startPace(pace, pacedChunks, '10ms');
-  const open = pace === undefined ? undefined : await startPace(pace, openChunks, '1s');
+  const messages = pace === undefined ? undefined : await startPace(pace, pacedChunks, '10ms', 'messages');
   return {
     base: {
       whole: `http://127.0.0.1:${port}/v1`,
+      short: `http://127.0.0.1:${port}/short/v1`,
       burst: `http://127.0.0.1:${port}/burst/v1`,
-      ...(paced && open ? { paced: `${paced.origin}/v1`, open: `${open.origin}/v1` } : {}),
+      ...(paced && messages ? { ...pacedBases(paced.origin), messages: `${messages.origin}/v1` } : {}),
     },
     pace,
-    pacedChunksSent: async () => (paced === undefined ? 0 : Number(await (await fetch(`${paced.origin}/sent`)).text())),
+    chunksSent: async () => (paced && messages ? (await chunksSent(paced)) + (await chunksSent(messages)) : 0),
     stop: async () => {
-      for (const vendor of [server, paced?.server, open?.server]) await vendor?.stop();
+      for (const vendor of [server, paced?.server, messages?.server]) await vendor?.stop();
     },
   };
 }
+
+/** One program takes its time as the path says: how long, and how many characters or chunks. */
+const pacedBases = (origin: string) => ({
+  soon: `${origin}/60ms/180/v1`,
+  later: `${origin}/100ms/180/v1`,
+  large: `${origin}/60ms/10240/v1`,
+  late: `${origin}/1500ms/10240/v1`,
+  paced: `${origin}/v1`,
+  spaced: `${origin}/0s/33x10ms/v1`,
+  open: `${origin}/0s/10x1s/v1`,
+});
 
 function burst(): string {
   const head = { id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG', object: 'chat.completion.chunk', created: 1741570283, model: 'instant' };
@@ -86,6 +115,7 @@ function vendorServer(folder: string, port: number): string {
     listen 127.0.0.1:${port} backlog=4096;
     root ${folder};
     location = /v1/chat/completions { default_type application/json; return 200 '${wholeAnswer}'; }
+    location = /short/v1/chat/completions { default_type application/json; return 200 '${shortAnswer}'; }
     location = /burst/v1/chat/completions { error_page 405 =200 /burst.sse; try_files /burst.sse =500; }
     location = /burst.sse { types { text/event-stream sse; } }
   }`;
@@ -108,7 +138,7 @@ ${servers}
   return start(core, nginx, ['-e', 'stderr', '-p', prefix, '-c', file]);
 }
 
-function buildPace(folder: string): string | undefined {
+export function buildPace(folder: string): string | undefined {
   const go = find('go');
   if (go === undefined) return undefined;
   const command = join(folder, 'pace');
@@ -116,9 +146,24 @@ function buildPace(folder: string): string | undefined {
   return command;
 }
 
-async function startPace(command: string, chunks: number, every: string): Promise<{ origin: string; server: Started }> {
+/** Chunks that it has sent so far. */
+export async function chunksSent({ origin }: PacedVendor): Promise<number> {
+  return Number(await (await fetch(`${origin}/sent`)).text());
+}
+
+export interface PacedVendor {
+  readonly origin: string;
+  readonly server: Started;
+}
+
+export async function startPace(
+  command: string,
+  chunks: number,
+  every: string,
+  format: 'chat' | 'messages' = 'chat',
+): Promise<PacedVendor> {
   const port = await freePort();
-  const server = start('around', command, ['serve', '-port', String(port), '-chunks', String(chunks), '-every', every]);
+  const server = start('around', command, ['serve', '-port', String(port), '-chunks', String(chunks), '-every', every, '-format', format]);
   await listening(port, server);
   return { origin: `http://127.0.0.1:${port}`, server };
 }

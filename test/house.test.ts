@@ -36,6 +36,7 @@ const entries = [
   'bench/main.ts',
   'bench/ledger.ts',
   'bench/console.ts',
+  'bench/install-peers.ts',
   'bench/growth.ts',
   'bench/soak.ts',
   'bench/ledger-worker.ts',

@@ -89,8 +89,11 @@ type events func(w io.Writer, chunk int, writtenAt int64) error
 func stream(w http.ResponseWriter, r *http.Request, how manner, write events, sent *atomic.Int64) {
 	w.Header().Set("content-type", "text/event-stream")
 	pace := alarms.Get().(*alarm)
-	defer alarms.Put(pace)
 	pace.set(how.every, how.every)
+	defer func() {
+		pace.set(0, 0)
+		alarms.Put(pace)
+	}()
 	for i := 0; i < how.chunks; i++ {
 		if r.Context().Err() != nil {
 			return

@@ -1,0 +1,19 @@
+// `npm run bench:peers`: installs the other gateways, once, outside the project (`TOLLGATE_BENCH_PEERS`, or the user's cache).
+import { rmSync } from 'node:fs';
+import { folderOf, peers } from './peers.ts';
+
+for (const peer of peers) {
+  const folder = folderOf(peer);
+  if (peer.installed(folder)) {
+    console.log(`${peer.name} ${peer.version} is in ${folder}.`);
+    continue;
+  }
+  console.log(`Installing ${peer.name} ${peer.version} into ${folder}`);
+  try {
+    peer.install(folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).trim().split('\n').slice(-1);
+    console.log(`${peer.name} is left out: ${reason}`);
+  }
+}

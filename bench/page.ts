@@ -1,0 +1,95 @@
+import type { End } from './closing.ts';
+import { type Figures, openStreams } from './measure.ts';
+import { publishedTable } from './published.ts';
+import { type Column, machine, median, table, threadTable } from './report.ts';
+import { verdicts } from './targets.ts';
+
+interface Processor {
+  readonly all: number;
+  readonly busy: number;
+  readonly stolen: number;
+  readonly own: number;
+}
+
+/** All that a run has measured. */
+export interface Result {
+  readonly columns: readonly Column[];
+  readonly bare: Figures;
+  readonly end: End | undefined;
+  /** The machine's processor time before and after. */
+  readonly before: Processor;
+  readonly after: Processor;
+  readonly rounds: string;
+  readonly seconds: string;
+}
+
+/** The page of benchmarks, in Markdown. */
+export function page(result: Result): string {
+  const { columns, bare, end } = result;
+  const of = (name: string) => columns.find((column) => column.name === name)?.figures;
+  const ours = of('Tollgate');
+  const measured = { nginx: of('nginx'), portkey: of('Portkey'), bare, open: end?.open, workers: end?.workers, books: end?.books };
+  const published = columns.map(({ name, figures }) => ({ name, runs: figures.published }));
+  const parts = [
+    '# Benchmarks',
+    method(result),
+    `${machine()} ${quiet(result)}`,
+    ...(ours === undefined ? [] : ['## Targets', verdicts({ ours, ...measured })]),
+    '## Side by side',
+    table(columns, bare),
+    threadTable(columns),
+    ...(end === undefined ? [] : [closingText(end)]),
+    ...(bare.published.size === 0 ? [] : ["## Others' workloads", publishedText, publishedTable(published, bare.published)]),
+    '## What each of them does for a request',
+    doings,
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function method({ rounds, seconds }: Result): string {
+  return `What one request costs the gateway, beside what the same request costs nginx, which only forwards it, and other gateways. Written by \`npm run bench -- --write\`;
+what is compared ran in one run on one machine, in ${rounds} interleaved rounds of ${seconds} s, and medians are shown. \`npm run bench:peers\` installs the other gateways, outside the project.
+
+- The vendors are nginx (what is there at once) and a small Go program (what takes time), so that they are never the bottleneck.
+- Tollgate runs with everything on: SQLite with durable commits, key, limits, reserve, settle, usage record, metrics. What the others do is told at the end.
+- A chat request has 1.5 KB, its answer 1 KB. CPU is the user and system time of all threads of the process, divided by answers or chunks.
+- Latencies come from requests at fixed instants (no coordinated omission), at half of the throughput that was measured before, minus what the same client waits for the vendor alone.
+  nginx is asked for as much as Tollgate, every other gateway for half of its own throughput. The client tells how late it was itself.
+- A cold start ends with the first answer, on a data folder that exists.`;
+}
+
+/** Whether the machine had time for the measurement: a run in which others took much is worth little. */
+function quiet({ columns, bare, before, after }: Result): string {
+  const all = after.all - before.all;
+  const others = Math.max(0, after.busy - before.busy - (after.own - before.own)) / all;
+  const stolen = (after.stolen - before.stolen) / all;
+  const late = [bare, ...columns.map(({ figures }) => figures)].flatMap(({ lag }) => lag.flatMap((percentiles) => percentiles[1] ?? []));
+  const [middle, worst] = [median(late) ?? 0, Math.max(0, ...late)];
+  const share = (part: number) => `${(part * 100).toFixed(1)} %`;
+  return `Other processes took ${share(others)} of the machine's time and its host ${share(stolen)}; of its own the client was ${middle.toFixed(2)} ms late at p99 (median of its runs; ${worst.toFixed(2)} ms in the worst).`;
+}
+
+function closingText({ open, workers, books }: End): string {
+  const late = (ms: number) => `${ms.toFixed(1)} ms`;
+  const streams =
+    open === undefined
+      ? ''
+      : `${openStreams} open streams, one chunk a second each: ${open.memoryMb.toFixed(0)} MB at most, latest chunk ${late(open.lateMs)} after it was written (${late(open.aloneMs)} without a gateway)${open.failed === 0 ? '' : `; ${open.failed} FAILED`}.\n\n`;
+  const each = (rate: number) => `${rate.toFixed(0)} requests for each second of processor time`;
+  return `${streams}One worker answers ${each(workers.one)}, two ${each(workers.two)}.\n\n${books.text}`;
+}
+
+const publishedText = `The work of benchmarks that others have published, shortened and on this machine: not their figures, but their requests. Closed loops ("at a time") show what a gateway does at most,
+fixed rates what a client waits; what is not answered 200 within two seconds of when it could be has failed. Added is what the vendor alone does not take.`;
+
+const doings = `|  | checks a key | limits | reserves before | record of each answer | charges | as it runs here |
+| --- | --- | --- | --- | --- | --- | --- |
+| Tollgate | yes | requests, tokens, at once | yes, never more than the balance | yes, durable | yes, exact, in one commit with the record | everything on, SQLite |
+| nginx | no | no | no | no | no | forwards |
+| Portkey | no, passes it on | no | no | no | no | its open server; keys, budgets and logs belong to its hosted service |
+| LiteLLM | one master key | no | no | no | no | one process without PostgreSQL and Redis, and so without its keys, budgets and spend logs, which are written in batches after the answer |
+| Bifrost | virtual keys | yes | no, compares with what was used so far | in batches, dropped when its queue is full | after the answer, in memory, written every 10 s | not run |
+| GoModel | – | – | – | – | – | not run |
+| new-api | yes | yes | up to a trusted balance; nothing above it | yes | after the answer, in separate statements; a balance may go below zero | not run |
+
+Not run means: the Go module proxy refused the module ("403 Forbidden: This module version is not available") when this page was made, and there was no other registry to have it from. What they do is told by their documentation and source, not by this run.`;
