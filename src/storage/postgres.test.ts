@@ -61,6 +61,13 @@ onPostgres((_, openFresh, fresh) => {
     expect(failed).toMatchObject([{ reason: { kind: 'busy' } }]);
   });
 
+  test('whoever is stopped inside a transaction loses it and its locks before others give it up', async () => {
+    const db = await openFresh();
+    expect(await db.query("SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'")).toEqual([
+      { setting: '10000' },
+    ]);
+  });
+
   test('a table changed by another node does not break prepared statements', async () => {
     const db = await openFresh({ migrations: [notes], postgres: { connectionsMax: 1 } });
     await db.query('SELECT * FROM note');

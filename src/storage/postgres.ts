@@ -14,7 +14,8 @@ const connectTimeoutMs = 5_000;
 /** The server gives up on a statement after this. */
 const statementTimeoutMs = 10_000;
 const lockTimeoutMs = 5_000;
-const idleInTransactionTimeoutMs = 30_000;
+/** Whoever is stopped inside a transaction keeps its locks no longer than this: others are to give it up after fifteen seconds, and may need them for that. */
+const idleInTransactionTimeoutMs = 10_000;
 /** The client gives up on the server after this: it answers nothing, not even that it timed out. */
 const replyTimeoutMs = statementTimeoutMs + 2_000;
 /** The same where statements may take their time: longer than any of ours, shorter than a connection is kept whose server has vanished. */
