@@ -101,9 +101,8 @@ describe.skipIf(!postgresCanBeHurt || findRedis() === undefined)('three nodes on
     expect(load.unexplained).toEqual([]);
     // A node that was killed broke what it had under way, and nobody else broke anything.
     expect(load.broken[0]).toBe(0);
-    // Who waited for the node that slept has waited for it to wake, and then had an answer, or a 503: no stream ended with an error.
+    // Who waited for the node that slept has waited for it to wake: what it was answering arrived, what it had not admitted is one of the 503s.
     expect(load.broken[2]).toBe(0);
-    expect(load.longestMs()).toBeGreaterThan(sleepMs - 1_000);
     expect(await Promise.all([back.stop(), third.stop()])).toEqual([0, 0]);
     await expectNothingLost(database, load);
   });
