@@ -16,7 +16,8 @@ import type { TaskAdapter } from '../providers/task-adapter.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 import { Siblings } from './siblings.ts';
 
-export const upstreamLimits: UpstreamLimits = { connectionsMax: 2_048, connectTimeoutMs: 5_000 };
+/** A stream has its connection for itself, so this is how many one channel can have open; what more is asked waits. */
+export const upstreamLimits: UpstreamLimits = { connectionsMax: 16_384, connectTimeoutMs: 5_000 };
 
 /** A channel made ready: its vendor's adapters, open connections and proof of who we are. */
 export interface Lane {
