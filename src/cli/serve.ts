@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../base/clock.ts';
 import { offsetOf } from '../base/period.ts';
 import type { Configuration, ConfigurationResult } from '../catalog/configuration.ts';
@@ -38,6 +39,12 @@ export const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
 /** The built console: beside this file in dist/, or there when the sources are run. */
 const consoleFolders = ['./console/', '../../dist/console/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
+/**
+ * The heap is cleaned when it has grown by so much. By itself V8 lets one of this size grow to two or three times what is in use: with 5,000
+ * open streams that was 327 MB of memory instead of 256, for 1 % of a small request's time.
+ */
+const heapGrowthPercent = 30;
+
 export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const crew = crewOf(env);
   const { workers = 1 } = options;
@@ -45,6 +52,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
     const { supervise } = await import('./workers/supervisor.ts');
     return tell(options, await supervise(workers, options.data, env));
   }
+  setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   const configuration = await configurationOf(options.config, env);
   if (crew?.first !== false) for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
   if (configuration.channels.length === 0 && crew?.first !== false) {
