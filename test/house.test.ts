@@ -39,6 +39,7 @@ const entries = [
   'bench/install-peers.ts',
   'bench/growth.ts',
   'bench/soak.ts',
+  'bench/profile.ts',
   'bench/ledger-worker.ts',
   'test/global-setup.ts',
   'web/main.tsx',
