@@ -15,17 +15,21 @@ export type LimitQuestion =
 
 /** Its answer to `enter`: an overrun, or a pass without its `finish`. */
 export interface LimitAnswer {
-  readonly limited: number;
+  readonly id: number;
   readonly entered: Overrun | Pick<Pass, 'requests' | 'tokens'>;
 }
 
-/** The limits of one process of several on one machine: they are kept in another, which is asked. */
+/**
+ * The limits of one process of several on one machine: they are kept in another, which is asked. What arrives here together is asked together: a
+ * message between processes costs as much as a good part of a request, whatever it says.
+ */
 export class CrewLimiter implements SharedLimiter {
-  readonly #ask: (question: LimitQuestion) => void;
+  readonly #ask: (questions: readonly LimitQuestion[]) => void;
   readonly #waiting = new Map<number, (entered: Pass | Overrun) => void>();
   #asked = 0;
+  #unsent: LimitQuestion[] = [];
 
-  constructor(ask: (question: LimitQuestion) => void) {
+  constructor(ask: (questions: readonly LimitQuestion[]) => void) {
     this.#ask = ask;
   }
 
@@ -34,48 +38,67 @@ export class CrewLimiter implements SharedLimiter {
     const id = ++this.#asked;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
-      this.#ask({ limit: 'enter', id, subject, allowance, tokens, also });
+      this.#tell({ limit: 'enter', id, subject, allowance, tokens, also });
     });
   }
 
-  heard({ limited, entered }: LimitAnswer): void {
-    const waiting = this.#waiting.get(limited);
-    this.#waiting.delete(limited);
-    if ('over' in entered) return waiting?.(entered);
+  heard(answers: readonly LimitAnswer[]): void {
+    for (const { id, entered } of answers) {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      waiting?.('over' in entered ? entered : { ...entered, finish: this.#finishOf(id) });
+    }
+  }
+
+  #finishOf(id: number): Pass['finish'] {
     let running = true;
-    const finish = (tokens: number): void => {
-      if (running) this.#ask({ limit: 'finish', id: limited, tokens });
+    return (tokens) => {
+      if (running) this.#tell({ limit: 'finish', id, tokens });
       running = false;
     };
-    waiting?.({ ...entered, finish });
   }
+
+  #tell(question: LimitQuestion): void {
+    if (this.#unsent.push(question) === 1) setImmediate(this.#send);
+  }
+
+  readonly #send = (): void => {
+    const questions = this.#unsent;
+    this.#unsent = [];
+    this.#ask(questions);
+  };
 }
 
 /** Keeps the limits for one of those processes. */
 export class LimitKeeper {
   readonly #limiter: Limiter;
-  readonly #answer: (answer: LimitAnswer) => void;
+  readonly #answer: (answers: readonly LimitAnswer[]) => void;
   readonly #running = new Map<number, { readonly pass: Pass; readonly tokens: number }>();
   #gone = false;
 
-  constructor(limiter: Limiter, answer: (answer: LimitAnswer) => void) {
+  constructor(limiter: Limiter, answer: (answers: readonly LimitAnswer[]) => void) {
     this.#limiter = limiter;
     this.#answer = answer;
   }
 
-  asked(question: LimitQuestion): void {
+  asked(questions: readonly LimitQuestion[]): void {
     // Its last questions may be read after its end has been heard of.
     if (this.#gone) return;
+    const answers = questions.flatMap((question) => this.#answerTo(question) ?? []);
+    if (answers.length > 0) this.#answer(answers);
+  }
+
+  #answerTo(question: LimitQuestion): LimitAnswer | undefined {
+    const { id, tokens } = question;
     if (question.limit === 'finish') {
-      this.#running.get(question.id)?.pass.finish(question.tokens);
-      this.#running.delete(question.id);
-      return;
+      this.#running.get(id)?.pass.finish(tokens);
+      this.#running.delete(id);
+      return undefined;
     }
-    const { id, subject, allowance, tokens, also } = question;
-    const entered = this.#limiter.enter(subject, allowance, tokens, also);
-    if ('over' in entered) return this.#answer({ limited: id, entered });
+    const entered = this.#limiter.enter(question.subject, question.allowance, tokens, question.also);
+    if ('over' in entered) return { id, entered };
     this.#running.set(id, { pass: entered, tokens });
-    this.#answer({ limited: id, entered: { requests: entered.requests, tokens: entered.tokens } });
+    return { id, entered: { requests: entered.requests, tokens: entered.tokens } };
   }
 
   /** The process has ended: what it ran runs no more, and counts as it was estimated. */

@@ -4,14 +4,17 @@ import { CrewLimiter, type LimitAnswer, type LimitQuestion } from '../../limits/
 
 /** What a worker tells its supervisor. */
 export type Told =
-  | LimitQuestion
+  | { readonly limits: readonly LimitQuestion[] }
   | { readonly ready: Ready }
   /** The page of all is wanted; and this worker's own, which was asked for. */
   | { readonly wanted: number }
   | { readonly page: string; readonly of: number };
 
 /** What it hears. */
-export type Heard = LimitAnswer | { readonly tell: number } | { readonly all: string; readonly wanted: number };
+export type Heard =
+  | { readonly limited: readonly LimitAnswer[] }
+  | { readonly tell: number }
+  | { readonly all: string; readonly wanted: number };
 
 /** Where the first worker is to be found. */
 export interface Ready {
@@ -31,12 +34,12 @@ export function crewOf(env: NodeJS.ProcessEnv): Member | undefined {
   const place = env[placeVariable];
   if (!cluster.isWorker || place === undefined) return undefined;
   const tell = (told: Told): void => void process.send?.(told);
-  const limiter = new CrewLimiter(tell);
+  const limiter = new CrewLimiter((limits) => tell({ limits }));
   const waiting = new Map<number, (page: string) => void>();
   let own: () => Promise<string> = () => Promise.resolve('');
   let wanted = 0;
   process.on('message', (heard: Heard) => {
-    if ('limited' in heard) limiter.heard(heard);
+    if ('limited' in heard) limiter.heard(heard.limited);
     else if ('tell' in heard) void own().then((page) => tell({ page, of: heard.tell }));
     else {
       waiting.get(heard.wanted)?.(heard.all);

@@ -55,12 +55,12 @@ class Supervisor {
     const worker = cluster.fork({ [placeVariable]: place });
     this.#workers.add(worker);
     const send = (heard: Heard): void => void (worker.isConnected() && worker.send(heard));
-    const keeper = new LimitKeeper(this.#limiter, send);
+    const keeper = new LimitKeeper(this.#limiter, (limited) => send({ limited }));
     // What is sent to one that has died a moment ago is lost with it; its end is heard of soon.
     worker.on('error', () => {});
     return new Promise((resolve) => {
       worker.on('message', (told: Told) => {
-        if ('limit' in told) keeper.asked(told);
+        if ('limits' in told) keeper.asked(told.limits);
         else if ('ready' in told) resolve(told.ready);
         else if ('wanted' in told) this.#gather((all) => send({ all, wanted: told.wanted }));
         else this.#pages.get(told.of)?.add(worker, told.page);
