@@ -56,6 +56,72 @@ forEachDatabase((_name, openFresh, fresh) => {
     await running.expectBooks();
   }, 90_000);
 
+  test('of a channel with several keys each is told how it does, and each can be replaced, removed and joined by another', async () => {
+    const vendor = await startVendor();
+    const running = await startRunning({ databaseUrl: (await fresh(migrations)).url, configuration: oneModel(vendor.url) });
+    const operator = await newBrowser(running.url, running.gateway.database, 'operator');
+    const at = 'operator/channels/made';
+    const one = async () => (await operator.ask(at)).json;
+    const change = async (body: object) =>
+      operator.ask(at, { method: 'PATCH', body, headers: { 'if-match': String((await one()).version) } });
+    const secrets = ['the-first-key-1111', 'the-second-key-2222', 'the-third-key-3333'];
+    const made = { name: 'made', vendor: 'openai', base_url: `${vendor.url}/v1`, models: ['hidden'], priority: 0 };
+    const { json: created } = await operator.ask('operator/channels', { method: 'POST', body: { ...made, secrets } });
+    expect(created.keys.map(({ number, last4 }: { number: number; last4: string }) => [number, last4])).toEqual([
+      [1, '1111'],
+      [2, '2222'],
+      [3, '3333'],
+    ]);
+    vendor.answer(({ headers }, response) => {
+      if (headers.authorization?.endsWith('2222') === true) json(response, 401, '{"error":{"message":"no"}}');
+      else json(response, 200, completion());
+    });
+    await expect.poll(async () => (await running.post('/v1/chat/completions', { ...hello, model: 'hidden' })).status, soon).toBe(200);
+    const states = async () => (await one()).keys.map(({ state, why }: { state: string; why: string | null }) => why ?? state);
+    const asked = async () => {
+      await running.post('/v1/chat/completions', { ...hello, model: 'hidden' });
+      return states();
+    };
+    await expect.poll(asked, { timeout: 20_000, interval: 50 }).toEqual(['healthy', 'credentials_refused', 'healthy']);
+    expect((await one()).state).toBe('healthy');
+
+    expect((await change({ secrets: [1, 'the-fourth-key-4444'] })).status).toBe(200);
+    const { keys } = await one();
+    expect(keys.map(({ last4 }: { last4: string }) => last4)).toEqual(['1111', '4444']);
+    await expect
+      .poll(
+        () =>
+          running.gateway.parts
+            .catalog()
+            .offer('default', 'hidden')
+            ?.candidates.map(({ channel }) => channel.secret),
+        soon,
+      )
+      .toEqual(['the-first-key-1111', 'the-fourth-key-4444']);
+    expect((await change({ secrets: [3] })).json).toMatchObject({ error: { code: 'invalid' } });
+    // Keys are for the host that they were written for.
+    expect((await change({ base_url: 'http://127.0.0.2:9/v1', secrets: [1, 'another-one-5555'] })).status).toBe(400);
+    expect((await change({ priority: 3 })).json).toMatchObject({ priority: 3, keys: [{ last4: '1111' }, { last4: '4444' }] });
+    const audit = JSON.stringify((await operator.ask('operator/audit')).json);
+    expect(audit).not.toMatch(/the-\w+-key/);
+  }, 60_000);
+
+  test('how channels are chosen is set by group and model, and vendors tell where their accounts are looked after', async () => {
+    const { url } = await fresh(migrations);
+    const gateway = await startGateway({ databaseUrl: url, configuration: oneModel('http://127.0.0.1:9') });
+    const operator = await newBrowser(gateway.url, gateway.database, 'operator');
+    const post = (path: string, body: object) => operator.ask(`operator/${path}`, { method: 'POST', body });
+    expect((await post('groups', { name: 'fast', policy: 'latency' })).json).toMatchObject({ policy: 'latency' });
+    const model = { id: 'hedged', price: { input: '1', output: '2' }, hedge_after_ms: 800 };
+    expect((await post('models', model)).json).toMatchObject({ hedge_after_ms: 800 });
+    const never = { method: 'PATCH', body: { hedge_after_ms: null }, headers: { 'if-match': '1' } } as const;
+    expect((await operator.ask('operator/models/hedged', never)).json).toMatchObject({ hedge_after_ms: null });
+    const { items } = (await operator.ask('operator/vendors')).json;
+    const consoles = items.flatMap(({ console_url: address }: { console_url: string | null }) => address ?? []);
+    expect(consoles.length).toBeGreaterThan(30);
+    for (const address of consoles) expect(new URL(address).protocol).toBe('https:');
+  }, 60_000);
+
   test('what was made in the console is there after a start with the same configuration', async () => {
     const vendor = await startVendor();
     const { url: databaseUrl } = await fresh(migrations);

@@ -42,7 +42,7 @@ export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<
 
 /**
  * What is left out stays; `api_key` and `base_url` that are null go. The name is for ever. `costs` may be entered for the configuration's channels, too.
- * A key is for the host that it was written for: whoever points the channel at another writes it again.
+ * A number among `api_keys` is one of the keys that it has, from 1 on. A key is for the host that it was written for: whoever points the channel at another writes it again.
  */
 export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
   const version = (yield* lockVersion()) + 1n;
@@ -50,14 +50,16 @@ export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): S
   const costsAlone = Object.keys(written).every((name) => name === 'costs');
   const no = barred(table, row, of.version, costsAlone);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const facts = yield* read({ ...withoutKeys(writtenOf(recordedChannel(row), row, desk), written), ...written, name: of.name }, desk);
+  const keys = keysOf(written, row, desk);
+  if (typeof keys === 'string') return wrong('api_keys', keys);
+  const facts = yield* read(
+    { ...withoutKeys(writtenOf(recordedChannel(row), row, desk), written), ...written, ...(keys && { api_keys: keys }), name: of.name },
+    desk,
+  );
   if ('kind' in facts) return facts;
   const elsewhere = originOf(facts, desk) !== originOf(recordedChannel(row), desk);
-  if (elsewhere && facts.secret !== undefined && written['api_key'] === undefined)
-    return {
-      kind: 'wrong',
-      problems: [{ line: 0, path: 'api_key', message: 'must be written again: the one that is kept is for another host' }],
-    };
+  if (elsewhere && facts.secret !== undefined && keepsKeys(written))
+    return wrong('api_key', 'must be written again: the one that is kept is for another host');
   const { sealer, by } = desk;
   const kept: Columns = { secret: row['secret'] ?? null, origin: row['origin'] ?? null };
   const secret = secretColumns(facts, row, { sealer, version, at: by.at });
@@ -95,9 +97,29 @@ function* read(written: Written, desk: ChannelDesk): Script<ChannelFacts | Extra
   };
 }
 
+const wrong = (path: string, message: string): Extract<Edited<never>, { kind: 'wrong' }> => ({
+  kind: 'wrong',
+  problems: [{ line: 0, path, message }],
+});
+
+/** Some of the keys are those that were there. */
+function keepsKeys({ api_key: one, api_keys: several }: Written): boolean {
+  return Array.isArray(several) ? several.some((key) => typeof key === 'number') : one === undefined;
+}
+
+/** The keys in full, where numbers stand for some; what is wrong with them, as a text. */
+function keysOf({ api_keys: keys }: Written, row: Row, { sealer }: ChannelDesk): readonly unknown[] | string | undefined {
+  if (!Array.isArray(keys) || !keys.some((key) => typeof key === 'number')) return undefined;
+  const { secret, moreSecrets = [] } = openSecrets(row, sealer);
+  const own = secret === undefined ? [] : [secret, ...moreSecrets];
+  const absent = keys.find((key) => typeof key === 'number' && own[key - 1] === undefined);
+  if (absent !== undefined) return `it has no key ${String(absent)}`;
+  return keys.map((key: unknown) => (typeof key === 'number' ? own[key - 1] : key));
+}
+
 /** Who writes a key writes all of them. */
 function withoutKeys({ api_key, api_keys, ...rest }: Written, changed: Written): Written {
-  return 'api_key' in changed ? rest : { ...rest, api_key, api_keys };
+  return 'api_key' in changed || 'api_keys' in changed ? rest : { ...rest, api_key, api_keys };
 }
 
 function writtenOf(channel: RecordedChannel, row: Row, { sealer }: ChannelDesk): Written {

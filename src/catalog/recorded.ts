@@ -1,6 +1,7 @@
 import type { Database, Row, Script } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
 import type { Price } from './price.ts';
-import { channelOf, costsOf, groupOf, modelOf } from './rows.ts';
+import { channelOf, costsOf, endingsOf, groupOf, modelOf } from './rows.ts';
 import type { Channel, Group, Model } from './snapshot.ts';
 
 /** Whose an object is: what the configuration names is changed there, and the console lets it be. */
@@ -54,6 +55,12 @@ export function recordedChannel(row: Row): RecordedChannel {
         : undefined,
     costs: costsOf(row),
   };
+}
+
+/** What the keys of each channel end with, by its name: undefined where one is too short to tell of it, or was sealed by another master key. */
+export async function keyEndings(database: Database, sealer: Sealer): Promise<ReadonlyMap<string, readonly (string | undefined)[]>> {
+  const rows = await database.query('SELECT name, secret, more_secrets, secret_last4 FROM channels');
+  return new Map(rows.map((row) => [String(row['name']), endingsOf(row, sealer)]));
 }
 
 function managedOf(row: Row): Managed {

@@ -54,9 +54,19 @@ export function secretColumns(
   const revision = sameAddress ? (row['revision'] ?? version) : version;
   if (sameSecret) return { revision };
   const sealed = secret === undefined ? null : sealer.seal(secretPurpose, secret);
-  const last4 = secret === undefined || secret.length < shownOfChars ? null : secret.slice(-shownChars);
+  const last4 = (secret === undefined ? undefined : endingOf(secret)) ?? null;
   const moreSealed = moreSecrets === undefined ? null : sealer.seal(moreSecretsPurpose, JSON.stringify(moreSecrets));
   return { revision, secret: sealed, more_secrets: moreSealed, secret_last4: last4, secret_at: secret === undefined ? null : at };
+}
+
+const endingOf = (secret: string): string | undefined => (secret.length < shownOfChars ? undefined : secret.slice(-shownChars));
+
+/** What each of a channel's keys ends with. Of one alone nothing has to be opened. */
+export function endingsOf(row: Row, sealer: Sealer): readonly (string | undefined)[] {
+  const { secret, more_secrets: more, secret_last4: last4 } = row;
+  if (typeof secret !== 'string') return [];
+  if (typeof more !== 'string') return [typeof last4 === 'string' ? last4 : undefined];
+  return (secretsIn(row, sealer) ?? ['', '']).map((key) => (key === undefined ? undefined : endingOf(key)));
 }
 
 /** What cannot be opened any more, because the master key is another one, is sealed anew. */

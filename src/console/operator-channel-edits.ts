@@ -12,11 +12,19 @@ import { byOperator, doneOr, plainFacts } from './operator-writes.ts';
 import { fail } from './problem.ts';
 import type { ConsoleVisit } from './row.ts';
 
+/** Keys of one channel. */
+const keysMax = 100;
+
 /** What is written of a channel is checked where the configuration file is: here it has to be of these members. */
 export const changedChannel = z.strictObject({
   vendor: z.string().optional(),
   base_url: z.string().nullable().optional(),
   secret: z.string().min(1, 'empty').max(20_000, 'too_long').optional(),
+  secrets: z
+    .array(z.union([z.string().min(1, 'empty').max(20_000, 'too_long'), z.int().min(1)]))
+    .min(1, 'empty')
+    .max(keysMax, 'too_many')
+    .optional(),
   groups: z.array(z.string()).optional(),
   models: z.array(z.unknown()).max(2_000, 'too_many').optional(),
   priority: z.number().optional(),
@@ -125,8 +133,10 @@ function toldChange({ before, after }: Pick<Done<RecordedChannel>, 'before' | 'a
   return { before: told(before, 'set'), after: told(after, same || before?.secret === undefined ? 'set' : 'changed') };
 }
 
-function writtenOf({ secret, disabled: _, dry_run: __, accept_unserved: ___, ...rest }: Change): Written {
-  const said = Object.entries({ ...rest, ...(secret !== undefined && { api_key: secret }) }).filter(([, value]) => value !== undefined);
+function writtenOf({ secret, secrets, disabled: _, dry_run: __, accept_unserved: ___, ...rest }: Change): Written {
+  const said = Object.entries({ ...rest, ...(secret !== undefined && { api_key: secret }), api_keys: secrets }).filter(
+    ([, value]) => value !== undefined,
+  );
   return Object.fromEntries(said);
 }
 

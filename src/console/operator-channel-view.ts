@@ -1,11 +1,11 @@
 import { capabilities } from '../base/capability.ts';
 import type { RecordedCatalogue, RecordedChannel } from '../catalog/recorded.ts';
 import { kindsFor } from '../gateway/kinds.ts';
-import { channelTogether, type NodeReport, tallied } from '../gateway/reports/report.ts';
+import { channelTogether, keyTogether, type NodeReport, tallied } from '../gateway/reports/report.ts';
 import type { Count } from '../gateway/reports/counts.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 import type { Vendor } from '../providers/adapter.ts';
-import type { ChannelModel, ChannelState, ChannelView } from './contract.ts';
+import type { ChannelKey, ChannelModel, ChannelState, ChannelView } from './contract.ts';
 import { one, pricesOf } from './prices.ts';
 import { instant, instantOrNull, yuan } from './written.ts';
 
@@ -14,6 +14,8 @@ export interface ChannelSight {
   readonly catalogue: RecordedCatalogue;
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly reports: readonly NodeReport[];
+  /** What each channel's keys end with; undefined: too short to tell of it. */
+  readonly endings: ReadonlyMap<string, readonly (string | undefined)[]>;
   /** Of the last hour. */
   readonly counts: readonly Count[];
   /** Tasks that have not ended, by channel. */
@@ -37,6 +39,7 @@ export function channelView(channel: RecordedChannel, sight: ChannelSight): Chan
     vendor,
     base_url: baseUrl ?? null,
     secret: { set: secret !== undefined, last4: secret?.last4 ?? null, set_at: instantOrNull(secret?.since) },
+    keys: keysOf(name, sight),
     groups,
     models: modelsOf(channel, sight),
     priority,
@@ -63,6 +66,14 @@ function stateOf({ state, changedAt }: RecordedChannel, seen: ChannelState, runn
   if (state === 'active') return seen;
   const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
   return running === 0 && heard ? 'drained' : 'draining';
+}
+
+function keysOf(name: string, { endings, reports }: ChannelSight): readonly ChannelKey[] {
+  const own = endings.get(name) ?? [];
+  return own.map((last4, index) => {
+    const { state, why } = own.length === 1 ? channelTogether(reports, name) : keyTogether(reports, name, index);
+    return { number: index + 1, last4: last4 ?? null, state, why: why === undefined ? null : whyCode(why) };
+  });
 }
 
 /** Why a channel is not well, by code. */

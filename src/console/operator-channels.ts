@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { recordedCatalogue } from '../catalog/recorded.ts';
+import { keyEndings, recordedCatalogue } from '../catalog/recorded.ts';
 import { channelCounts, channelTurns, nodeReports, tallied } from '../gateway/reports/report.ts';
 import { openTasksByChannel } from '../gateway/tasks/questions.ts';
 import type { Vendor } from '../providers/adapter.ts';
@@ -93,7 +93,7 @@ function writingRows(rooms: OperatorRooms): readonly ConsoleRow[] {
   ];
 }
 
-async function sight({ database, clock, vendors }: OperatorRooms): Promise<ChannelSight> {
+async function sight({ database, clock, vendors, sealer }: OperatorRooms): Promise<ChannelSight> {
   const now = clock.now();
   const catalogue = await recordedCatalogue(database);
   const reports = await nodeReports(database, clock);
@@ -104,7 +104,8 @@ async function sight({ database, clock, vendors }: OperatorRooms): Promise<Chann
   const costs = await database.snapshot(function* () {
     return yield* vendorCosts(database, catalogue, { ...span, tail: (yield* recentOf(span, now)).tail });
   });
-  return { catalogue, vendors, reports, counts, tasks, costs };
+  const endings = await keyEndings(database, sealer);
+  return { catalogue, vendors, reports, endings, counts, tasks, costs };
 }
 
 async function one(rooms: OperatorRooms, name: string): Promise<ChannelView> {
@@ -136,12 +137,12 @@ async function health({ database }: OperatorRooms, name: string, at: number): Pr
   return { hours, story };
 }
 
-function vendorView({ id, baseUrl, speaks, env }: Vendor): VendorView {
+function vendorView({ id, baseUrl, speaks, env, consoleUrl }: Vendor): VendorView {
   return {
     name: id,
     default_base_url: baseUrl ?? null,
     capabilities: Object.keys(speaks),
     needs_secret: env !== undefined,
-    console_url: null,
+    console_url: consoleUrl ?? null,
   };
 }

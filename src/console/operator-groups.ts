@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../accounts/audit.ts';
+import { policies } from '../base/policy.ts';
 import { addGroup, changeGroup, removeGroup } from '../catalog/edit-groups.ts';
 import type { Edited, Written } from '../catalog/editing.ts';
 import { readRecorded, type RecordedCatalogue, type RecordedGroup } from '../catalog/recorded.ts';
@@ -14,7 +15,13 @@ import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 
 const limit = z.number().nullable().optional();
-const changed = z.strictObject({ multiplier: z.string().optional(), rpm: limit, tpm: limit, concurrency: limit });
+const changed = z.strictObject({
+  multiplier: z.string().optional(),
+  rpm: limit,
+  tpm: limit,
+  concurrency: limit,
+  policy: z.enum(policies).optional(),
+});
 const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long') });
 
 /** Groups: what their keys may call, at which multiple of the prices, and how fast. */
@@ -80,14 +87,14 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
   ];
 }
 
-function writtenOf({ multiplier, ...limits }: z.output<typeof changed>): Written {
-  return { ...(multiplier !== undefined && { price_multiplier: multiplier }), limits };
+function writtenOf({ multiplier, policy, ...limits }: z.output<typeof changed>): Written {
+  return { ...(multiplier !== undefined && { price_multiplier: multiplier }), ...(policy !== undefined && { policy }), limits };
 }
 
 /** In the words of a change, to be held against one. */
-const asWritten = ({ name, multiplierPpm, limits: { rpm, tpm, concurrency }, version, origin }: RecordedGroup) => ({
+const asWritten = ({ name, multiplierPpm, limits: { rpm, tpm, concurrency }, policy = 'weighted', version, origin }: RecordedGroup) => ({
   ...{ name, multiplier: multiplierText(multiplierPpm), rpm: rpm ?? null, tpm: tpm ?? null, concurrency: concurrency ?? null },
-  ...{ version, origin },
+  ...{ policy, version, origin },
 });
 
 const keysByGroup = "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name";
@@ -99,7 +106,7 @@ function* views(): Script<readonly OperatorGroup[]> {
 }
 
 function viewOf(group: RecordedGroup, { channels, models }: RecordedCatalogue, keys: number): OperatorGroup {
-  const { name, multiplierPpm, limits, origin, version } = group;
+  const { name, multiplierPpm, limits, policy = 'weighted', origin, version } = group;
   const selling = channels.filter(({ groups, state }) => state === 'active' && groups.includes(name));
   const reached = models
     .filter(({ active }) => active)
@@ -110,6 +117,7 @@ function viewOf(group: RecordedGroup, { channels, models }: RecordedCatalogue, k
     rpm: limits.rpm ?? null,
     tpm: limits.tpm ?? null,
     concurrency: limits.concurrency ?? null,
+    policy,
     models: reached.filter((model) => model.channels.length > 0),
     keys,
     origin,

@@ -20,6 +20,7 @@ const members = {
   durations: z.array(z.number()).nullable().optional(),
   modalities: z.unknown().optional(),
   top_speed: z.number().nullable().optional(),
+  hedge_after_ms: z.number().nullable().optional(),
   image: z.unknown().optional(),
   shutdown_date: z.string().nullable().optional(),
 };
@@ -96,14 +97,24 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
 }
 
 /** In the words of a change, to be held against one. */
-const asWritten = ({ id, ownedBy, kind, context, outputTokensMax, durations, shutdownDate, version, origin }: RecordedModel) => ({
+const asWritten = ({
+  id,
+  ownedBy,
+  kind,
+  context,
+  outputTokensMax,
+  durations,
+  hedgeAfterMs,
+  shutdownDate,
+  version,
+  origin,
+}: RecordedModel) => ({
   ...{ id, owned_by: ownedBy, kind, context: context ?? null, max_output: outputTokensMax ?? null },
-  ...{ durations: durations ?? null, shutdown_date: shutdownDate ?? null, version, origin },
+  ...{ durations: durations ?? null, hedge_after_ms: hedgeAfterMs ?? null, shutdown_date: shutdownDate ?? null, version, origin },
 });
 
 export function modelView(model: RecordedModel, { channels }: Pick<RecordedCatalogue, 'channels'>): OperatorModel {
-  const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, durations, price, active, priceVersion, origin, version } =
-    model;
+  const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, durations, price, active, origin, version } = model;
   return {
     id,
     vendor: ownedBy,
@@ -115,8 +126,9 @@ export function modelView(model: RecordedModel, { channels }: Pick<RecordedCatal
     shutdown_date: shutdownDate ?? null,
     active,
     channels: channels.filter((channel) => channel.models.has(id)).map(({ name }) => name),
-    price_version: priceVersion,
+    price_version: model.priceVersion,
     durations: durations ?? null,
+    hedge_after_ms: model.hedgeAfterMs ?? null,
     origin,
     version,
   };

@@ -277,6 +277,8 @@ export interface Vendor {
   readonly home?: (baseUrl: string, secret: string | undefined) => string;
   /** What to append to a base URL of this prefix instead of the adapter's path: for vendors with several generations of addresses. */
   readonly place?: (prefix: string, path: string, upstreamModel: string) => string;
+  /** Where its account is looked after in a browser: keys, money, limits. */
+  readonly consoleUrl?: string;
   /** Environment variables that make a channel when there is no configuration. */
   readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
   readonly speaks: Speaks;

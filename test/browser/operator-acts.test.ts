@@ -85,6 +85,14 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await form.getByLabel('Models, one in a line').fill('gpt-4o');
     await form.getByRole('button', { name: 'Add channel' }).click();
     await page.getByRole('heading', { level: 1, name: 'second' }).waitFor();
+    await go('/operator/channels/second?form=edit');
+    const edit = page.getByRole('dialog', { name: 'Edit second' });
+    await edit.getByRole('button', { name: 'One more key' }).click();
+    await edit.getByLabel('Key 2', { exact: true }).fill('sk-of-its-second-key');
+    await expectAccessible(page, 'several keys');
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Keys (2)' }).waitFor();
+    expect((await operator.ask('operator/channels/second')).json.keys).toHaveLength(2);
     await page.getByRole('tab', { name: 'Models' }).click();
     await page.getByRole('button', { name: 'Enter cost: gpt-4o' }).click();
     const costs = page.getByRole('dialog');

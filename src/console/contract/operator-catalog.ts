@@ -8,6 +8,8 @@ export interface OperatorModel extends ModelRow {
   readonly channels: readonly string[];
   readonly price_version: number;
   readonly durations: readonly number[] | null;
+  /** After so long without a byte of a stream a second channel is asked as well; `null`: never. */
+  readonly hedge_after_ms: number | null;
   readonly origin: Origin;
   readonly version: number;
 }
@@ -20,6 +22,7 @@ export interface ModelBody {
   readonly context?: number | null;
   readonly max_output?: number | null;
   readonly durations?: readonly number[] | null;
+  readonly hedge_after_ms?: number | null;
   readonly shutdown_date?: string | null;
   readonly active?: boolean;
   /** As in the configuration: `{input: "2", cached_input: "0.2", output: "3"}`; of a new model. Changes go by publishing. */
@@ -113,6 +116,9 @@ export interface ImportReport {
   readonly published: boolean;
 }
 
+/** What decides among healthy channels of one priority. */
+export type PolicyName = 'weighted' | 'latency' | 'cost' | 'sticky';
+
 /** GET `operator/groups`, `operator/groups/:name`; POST and PATCH with the settable members. */
 export interface OperatorGroup {
   readonly name: string;
@@ -120,6 +126,7 @@ export interface OperatorGroup {
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly concurrency: number | null;
+  readonly policy: PolicyName;
   readonly models: readonly { readonly id: string; readonly channels: readonly string[] }[];
   readonly keys: number;
   readonly origin: Origin;
@@ -141,4 +148,5 @@ export interface GroupBody {
   readonly rpm?: number | null;
   readonly tpm?: number | null;
   readonly concurrency?: number | null;
+  readonly policy?: PolicyName;
 }

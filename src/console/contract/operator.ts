@@ -59,6 +59,7 @@ export interface ChannelView {
   readonly vendor: string;
   readonly base_url: string | null;
   readonly secret: { readonly set: boolean; readonly last4: string | null; readonly set_at: Instant | null };
+  readonly keys: readonly ChannelKey[];
   readonly groups: readonly string[];
   readonly models: readonly ChannelModel[];
   readonly priority: number;
@@ -81,6 +82,15 @@ export interface ChannelView {
   readonly version: number;
 }
 
+/** One of a channel's keys, by its number from 1 on: what it ends with, and how it does. */
+export interface ChannelKey {
+  readonly number: number;
+  readonly last4: string | null;
+  readonly state: 'healthy' | 'degraded' | 'cooling' | 'parked';
+  /** Why it is not well, by code. */
+  readonly why: string | null;
+}
+
 /** Whose an object is. */
 export type Origin = 'configuration' | 'console';
 
@@ -98,6 +108,8 @@ export interface ChannelBody {
   readonly base_url?: string | null;
   /** Write-only. */
   readonly secret?: string;
+  /** All of its keys, in the place of `secret`: a number is one that it has. Write-only. */
+  readonly secrets?: readonly (string | number)[];
   readonly groups?: readonly string[];
   readonly models?: readonly { readonly id: string; readonly upstream?: string; readonly durations?: readonly number[] }[];
   readonly priority?: number;

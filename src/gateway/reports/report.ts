@@ -6,6 +6,12 @@ import { type Count, firstByteShare, type Recent, recentMinutes, slotMs } from '
 /** `parked`: our key or our account there is refused. `cooling`: the vendor asked us to stay away. `degraded`: it fails, and others are preferred. */
 export type ChannelHealthState = 'healthy' | 'degraded' | 'cooling' | 'parked';
 
+/** One key of several. */
+export interface KeyReport {
+  readonly state: ChannelHealthState;
+  readonly why: FaultKind | undefined;
+}
+
 /** A channel as one process sees it. Times are wall clock, ms. */
 export interface ChannelReport {
   readonly state: ChannelHealthState;
@@ -14,6 +20,8 @@ export interface ChannelReport {
   readonly until: number | undefined;
   /** Attempts under way. */
   readonly running: number;
+  /** Of a channel that has several keys, each of them. */
+  readonly keys?: readonly KeyReport[];
 }
 
 /** What one process tells of itself. */
@@ -51,6 +59,13 @@ export function channelTogether(reports: readonly NodeReport[], channel: string)
     if (badness.indexOf(one.state) > badness.indexOf(worst.state)) worst = one;
   }
   return { ...worst, running };
+}
+
+/** The same for one of its keys, by its place. */
+export function keyTogether(reports: readonly NodeReport[], channel: string, place: number): KeyReport {
+  const healthy: KeyReport = { state: 'healthy', why: undefined };
+  const seen = reports.flatMap(({ channels }) => channels[channel]?.keys?.[place] ?? []);
+  return seen.reduce((worst, one) => (badness.indexOf(one.state) > badness.indexOf(worst.state) ? one : worst), healthy);
 }
 
 /** All processes' last minutes as one. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { randomText } from '../../base/id.ts';
-import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
+import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Health } from '../../routing/health.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Lanes } from '../lanes.ts';
@@ -118,21 +118,24 @@ export class Reporter {
     for (const channel of catalog().channels.values()) {
       const { name } = channel;
       const before = this.#channels[name];
-      const { state, why, forMs } = this.#bestOf(channel);
+      const states = withEachKey(channel).map((keyed) => this.#stateOf(channelId(keyed)));
+      const { state, why, forMs } = bestOf(states);
+      const keys = states.length === 1 ? undefined : states.map((key) => ({ state: key.state, why: key.why }));
       const until = forMs === undefined ? undefined : now + forMs;
       const same = (before?.state ?? 'healthy') === state && (before?.why ?? why) === why;
       // The end of a wait is counted from now again and again: only a longer one is news.
       const end = same && until !== undefined && before?.until !== undefined && until - before.until < everyMs ? before.until : until;
-      channels[name] = { state, why, since: same ? (before?.since ?? now) : now, until: end, running: lanes.running(channel) };
+      channels[name] = {
+        state,
+        why,
+        since: same ? (before?.since ?? now) : now,
+        until: end,
+        running: lanes.running(channel),
+        ...(keys && { keys }),
+      };
       if (!same) turns.push({ channel: name, at: now, state, why, until });
     }
     return { channels, turns };
-  }
-
-  /** A channel is as well as the best of its keys: that is where its requests go. */
-  #bestOf(channel: Channel): KeyState {
-    const states = withEachKey(channel).map((keyed) => this.#stateOf(channelId(keyed)));
-    return states.reduce((best, state) => (badness.indexOf(state.state) < badness.indexOf(best.state) ? state : best));
   }
 
   #stateOf(id: string): KeyState {
@@ -145,4 +148,9 @@ export class Reporter {
     const refused = lastFault === 'credentials' || lastFault === 'quota';
     return { state: refused ? 'parked' : 'degraded', why: lastFault, forMs: undefined };
   }
+}
+
+/** A channel is as well as the best of its keys: that is where its requests go. */
+function bestOf(states: readonly KeyState[]): KeyState {
+  return states.reduce((best, state) => (badness.indexOf(state.state) < badness.indexOf(best.state) ? state : best));
 }

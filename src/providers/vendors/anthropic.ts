@@ -8,6 +8,7 @@ const version = '2023-06-01';
 export const anthropic = defineVendor({
   id: 'anthropic',
   baseUrl: 'https://api.anthropic.com/v1',
+  consoleUrl: 'https://console.anthropic.com',
   env: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
   sign: (secret) => ({ 'anthropic-version': version, ...(secret ? { 'x-api-key': secret } : {}) }),
   speaks: { chat: anthropicMessages(), messages: anthropicNative() },

@@ -46,6 +46,7 @@ const chat = chatUnlessDemanded(
 
 export const azure = defineVendor({
   id: 'azure',
+  consoleUrl: 'https://ai.azure.com',
   provider: 'azure.ai.openai',
   signsForAccount: true,
   ownedBy: 'openai',

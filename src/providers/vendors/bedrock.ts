@@ -23,6 +23,7 @@ function authorizer(secret: string | undefined, { now }: Means): Authorize | und
 /** Every installation has a region of its own, and so a base URL. */
 export const bedrock = defineVendor({
   id: 'bedrock',
+  consoleUrl: 'https://console.aws.amazon.com/bedrock',
   provider: 'aws.bedrock',
   ownedBy: 'amazon',
   env: { apiKey: 'AWS_BEARER_TOKEN_BEDROCK', baseUrl: 'BEDROCK_BASE_URL' },

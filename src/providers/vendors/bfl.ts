@@ -7,6 +7,7 @@ export const bfl = defineVendor({
   id: 'bfl',
   ownedBy: 'black-forest-labs',
   baseUrl: 'https://api.bfl.ai/v1',
+  consoleUrl: 'https://dashboard.bfl.ai',
   domains: ['.bfl.ai'],
   env: { apiKey: 'BFL_API_KEY' },
   sign: (secret) => (secret === undefined ? {} : { 'x-key': secret }),

@@ -5,6 +5,7 @@ import { defineVendor } from '../vendor.ts';
 export const cerebras = defineVendor({
   id: 'cerebras',
   baseUrl: 'https://api.cerebras.ai/v1',
+  consoleUrl: 'https://cloud.cerebras.ai',
   env: { apiKey: 'CEREBRAS_API_KEY' },
   speaks: {
     chat: openaiChat({

@@ -7,6 +7,7 @@ import { rerank } from '../wire/rerank.ts';
 export const cohere = defineVendor({
   id: 'cohere',
   baseUrl: 'https://api.cohere.com/v2',
+  consoleUrl: 'https://dashboard.cohere.com',
   env: { apiKey: 'COHERE_API_KEY', baseUrl: 'COHERE_BASE_URL' },
   speaks: { chat: cohereChat, embeddings: cohereEmbed, rerank: rerank({ faults: cohereFaultRules }) },
 });

@@ -4,6 +4,7 @@ import { deepgramSpeech, deepgramTranscriptions } from '../wire/deepgram.ts';
 export const deepgram = defineVendor({
   id: 'deepgram',
   baseUrl: 'https://api.deepgram.com/v1',
+  consoleUrl: 'https://console.deepgram.com',
   env: { apiKey: 'DEEPGRAM_API_KEY' },
   sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
   speaks: { transcriptions: deepgramTranscriptions, speech: deepgramSpeech },

@@ -29,6 +29,7 @@ const completes = /^deepseek-(?:chat|coder|v4-pro)/;
 export const deepseek = defineVendor({
   id: 'deepseek',
   baseUrl: 'https://api.deepseek.com',
+  consoleUrl: 'https://platform.deepseek.com',
   env: { apiKey: 'DEEPSEEK_API_KEY' },
   // `/v1` means nothing at DeepSeek (api-docs.deepseek.com, "Your First API Call"), but the beta does not lie below it.
   home: (baseUrl) => baseUrl.replace(/^(https:\/\/api\.deepseek\.com)\/v1\/?$/, '$1'),

@@ -6,6 +6,7 @@ import { everyWay } from '../wire/images/ways.ts';
 export const fal = defineVendor({
   id: 'fal',
   baseUrl: 'https://queue.fal.run',
+  consoleUrl: 'https://fal.ai/dashboard',
   domains: ['.fal.run'],
   env: { apiKey: 'FAL_KEY' },
   sign: (secret) => (secret === undefined ? {} : { authorization: `Key ${secret}` }),

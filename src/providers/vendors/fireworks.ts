@@ -15,6 +15,7 @@ const faults: readonly FaultRule[] = [
 export const fireworks = defineVendor({
   id: 'fireworks',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
+  consoleUrl: 'https://app.fireworks.ai',
   env: { apiKey: 'FIREWORKS_API_KEY' },
   speaks: {
     images: fireworksImages(faults),

@@ -13,6 +13,7 @@ export const gemini = defineVendor({
   provider: 'gcp.gemini',
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  consoleUrl: 'https://aistudio.google.com',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
   speaks: {

@@ -17,6 +17,7 @@ const whisper: TranscriptionQuirks = { writes: () => ['json', 'text', 'verbose_j
 export const groq = defineVendor({
   id: 'groq',
   baseUrl: 'https://api.groq.com/openai/v1',
+  consoleUrl: 'https://console.groq.com',
   env: { apiKey: 'GROQ_API_KEY' },
   speaks: {
     chat: openaiChat({

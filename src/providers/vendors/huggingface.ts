@@ -5,6 +5,7 @@ import { defineVendor } from '../vendor.ts';
 export const huggingface = defineVendor({
   id: 'huggingface',
   baseUrl: 'https://router.huggingface.co/v1',
+  consoleUrl: 'https://huggingface.co/settings/tokens',
   env: { apiKey: 'HF_TOKEN' },
   speaks: { chat: openaiChat({ faults: [{ text: /exceeded your monthly included credits/i, kind: 'quota' }] }) },
 });

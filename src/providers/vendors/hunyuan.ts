@@ -18,6 +18,7 @@ const faults: readonly FaultRule[] = [
 export const hunyuan = defineVendor({
   id: 'hunyuan',
   baseUrl: 'https://api.hunyuan.cloud.tencent.com/v1',
+  consoleUrl: 'https://console.cloud.tencent.com/hunyuan',
   env: { apiKey: 'HUNYUAN_API_KEY' },
   speaks: {
     chat: openaiChat({

@@ -6,6 +6,7 @@ import { everyWay } from '../wire/images/ways.ts';
 export const ideogram = defineVendor({
   id: 'ideogram',
   baseUrl: 'https://api.ideogram.ai',
+  consoleUrl: 'https://ideogram.ai/manage-api',
   env: { apiKey: 'IDEOGRAM_API_KEY' },
   sign: (secret) => (secret === undefined ? {} : { 'api-key': secret }),
   speaks: everyWay(ideogramImages),

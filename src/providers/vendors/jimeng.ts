@@ -7,6 +7,7 @@ export const jimeng = defineVendor({
   id: 'jimeng',
   ownedBy: 'bytedance',
   baseUrl: 'https://visual.volcengineapi.com',
+  consoleUrl: 'https://console.volcengine.com',
   env: { apiKey: 'JIMENG_API_KEY' },
   sign: () => ({}),
   authorizer: volcAuthorizer({ region: 'cn-north-1', service: 'cv' }),

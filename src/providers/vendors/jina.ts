@@ -6,6 +6,7 @@ import { rerank } from '../wire/rerank.ts';
 export const jina = defineVendor({
   id: 'jina',
   baseUrl: 'https://api.jina.ai/v1',
+  consoleUrl: 'https://jina.ai/api-dashboard',
   env: { apiKey: 'JINA_API_KEY' },
   speaks: {
     embeddings: openaiEmbeddings({

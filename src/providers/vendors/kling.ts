@@ -7,6 +7,7 @@ export const kling = defineVendor({
   id: 'kling',
   ownedBy: 'kuaishou',
   baseUrl: 'https://api-singapore.klingai.com',
+  consoleUrl: 'https://app.klingai.com/global/dev',
   env: { apiKey: 'KLING_API_KEY' },
   sign: (secret) => (secret?.includes(':') ? {} : bearer(secret)),
   authorizer: klingAuthorizer,

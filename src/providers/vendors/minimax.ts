@@ -21,6 +21,7 @@ const faults: readonly FaultRule[] = [
 export const minimax = defineVendor({
   id: 'minimax',
   baseUrl: 'https://api.minimaxi.com/v1',
+  consoleUrl: 'https://platform.minimaxi.com',
   env: { apiKey: 'MINIMAX_API_KEY' },
   speaks: {
     chat: openaiChat({

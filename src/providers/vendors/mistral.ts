@@ -60,6 +60,7 @@ export const mistral = defineVendor({
   id: 'mistral',
   provider: 'mistral_ai',
   baseUrl: 'https://api.mistral.ai/v1',
+  consoleUrl: 'https://console.mistral.ai',
   env: { apiKey: 'MISTRAL_API_KEY' },
   speaks: {
     chat,

@@ -6,6 +6,7 @@ export const moonshot = defineVendor({
   id: 'moonshot',
   provider: 'moonshot_ai',
   baseUrl: 'https://api.moonshot.cn/v1',
+  consoleUrl: 'https://platform.moonshot.cn',
   env: { apiKey: 'MOONSHOT_API_KEY' },
   speaks: {
     chat: openaiChat({

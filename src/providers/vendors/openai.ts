@@ -101,6 +101,7 @@ export const openai = defineVendor({
   // Sealed reasoning opens for the organization alone that it was sealed for.
   signsForAccount: true,
   baseUrl: 'https://api.openai.com/v1',
+  consoleUrl: 'https://platform.openai.com',
   env: { apiKey: 'OPENAI_API_KEY' },
   speaks: {
     chat,

@@ -24,6 +24,7 @@ const fallbacks = ['models', 'route'];
 export const openrouter = defineVendor({
   id: 'openrouter',
   baseUrl: 'https://openrouter.ai/api/v1',
+  consoleUrl: 'https://openrouter.ai',
   env: { apiKey: 'OPENROUTER_API_KEY' },
   // openrouter.ai/docs/features/prompt-caching, 2026-08
   readsCacheMarks: true,

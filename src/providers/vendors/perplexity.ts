@@ -6,6 +6,7 @@ import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 export const perplexity = defineVendor({
   id: 'perplexity',
   baseUrl: 'https://api.perplexity.ai',
+  consoleUrl: 'https://www.perplexity.ai/settings/api',
   env: { apiKey: 'PERPLEXITY_API_KEY' },
   speaks: {
     // docs.perplexity.ai/api-reference/embeddings-post, 2026-08: signed bytes unless asked for bits; no path of the others.

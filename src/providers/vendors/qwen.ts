@@ -26,6 +26,7 @@ const images = perModel(({ upstreamModel }) => (/^(?:wanx|wan2\.[0-5])/.test(ups
 export const qwen = defineVendor({
   id: 'qwen',
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+  consoleUrl: 'https://bailian.console.aliyun.com',
   env: { apiKey: 'DASHSCOPE_API_KEY' },
   speaks: {
     chat: openaiChat({ faults }),

@@ -5,6 +5,7 @@ import { recraftEdits, recraftImages } from '../wire/images/recraft.ts';
 export const recraft = defineVendor({
   id: 'recraft',
   baseUrl: 'https://external.api.recraft.ai/v1',
+  consoleUrl: 'https://www.recraft.ai/profile/api',
   env: { apiKey: 'RECRAFT_API_TOKEN' },
   speaks: { images: recraftImages, image_edits: recraftEdits, image_variations: recraftEdits },
 });

@@ -6,6 +6,7 @@ import { everyWay } from '../wire/images/ways.ts';
 export const replicate = defineVendor({
   id: 'replicate',
   baseUrl: 'https://api.replicate.com/v1',
+  consoleUrl: 'https://replicate.com/account',
   env: { apiKey: 'REPLICATE_API_TOKEN' },
   speaks: everyWay(replicateImages),
 });

@@ -7,6 +7,7 @@ import { runwayVideo } from '../wire/video/runway.ts';
 export const runway = defineVendor({
   id: 'runway',
   baseUrl: 'https://api.dev.runwayml.com',
+  consoleUrl: 'https://dev.runwayml.com',
   env: { apiKey: 'RUNWAYML_API_SECRET' },
   speaks: { ...everyWay(runwayImages), video: runwayVideo },
 });

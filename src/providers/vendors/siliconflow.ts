@@ -20,6 +20,7 @@ const faults: readonly FaultRule[] = [
 export const siliconflow = defineVendor({
   id: 'siliconflow',
   baseUrl: 'https://api.siliconflow.cn/v1',
+  consoleUrl: 'https://cloud.siliconflow.cn',
   env: { apiKey: 'SILICONFLOW_API_KEY' },
   speaks: {
     ...everyWay(siliconflowImages(faults)),

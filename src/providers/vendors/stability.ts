@@ -6,6 +6,7 @@ import { everyWay } from '../wire/images/ways.ts';
 export const stability = defineVendor({
   id: 'stability',
   baseUrl: 'https://api.stability.ai',
+  consoleUrl: 'https://platform.stability.ai',
   env: { apiKey: 'STABILITY_API_KEY' },
   speaks: everyWay(stabilityImages),
 });

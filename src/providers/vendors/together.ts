@@ -17,6 +17,7 @@ const faults: readonly FaultRule[] = [
 export const together = defineVendor({
   id: 'together',
   baseUrl: 'https://api.together.xyz/v1',
+  consoleUrl: 'https://api.together.ai',
   env: { apiKey: 'TOGETHER_API_KEY' },
   speaks: {
     images: togetherImages(faults),

@@ -72,6 +72,7 @@ export const vertex = defineVendor({
   provider: 'gcp.vertex_ai',
   ownedBy: 'google',
   baseUrl: 'https://aiplatform.googleapis.com',
+  consoleUrl: 'https://console.cloud.google.com/vertex-ai',
   sign(secret) {
     if (!secret || googleCredentials(secret) !== undefined) return {};
     return accessToken.test(secret) ? bearer(secret) : { 'x-goog-api-key': secret };

@@ -6,6 +6,7 @@ export const vidu = defineVendor({
   id: 'vidu',
   ownedBy: 'shengshu',
   baseUrl: 'https://api.vidu.com',
+  consoleUrl: 'https://platform.vidu.com',
   env: { apiKey: 'VIDU_API_KEY' },
   sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
   speaks: { video: viduVideo },

@@ -29,6 +29,7 @@ export const volcengine = defineVendor({
   id: 'volcengine',
   ownedBy: 'doubao',
   baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
+  consoleUrl: 'https://console.volcengine.com/ark',
   env: { apiKey: 'ARK_API_KEY' },
   speaks: {
     ...everyWay(seedream(faults)),

@@ -13,6 +13,7 @@ const faults: readonly FaultRule[] = [
 export const voyage = defineVendor({
   id: 'voyage',
   baseUrl: 'https://api.voyageai.com/v1',
+  consoleUrl: 'https://dashboard.voyageai.com',
   env: { apiKey: 'VOYAGE_API_KEY' },
   speaks: {
     embeddings: openaiEmbeddings({

@@ -20,6 +20,7 @@ export const xai = defineVendor({
   id: 'xai',
   provider: 'x_ai',
   baseUrl: 'https://api.x.ai/v1',
+  consoleUrl: 'https://console.x.ai',
   env: { apiKey: 'XAI_API_KEY' },
   speaks: {
     ...everyWay(xaiEdits(faults)),

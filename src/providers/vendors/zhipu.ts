@@ -23,6 +23,7 @@ const faults: readonly FaultRule[] = [
 export const zhipu = defineVendor({
   id: 'zhipu',
   baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
+  consoleUrl: 'https://open.bigmodel.cn',
   env: { apiKey: 'ZHIPU_API_KEY' },
   speaks: {
     chat: openaiChat({

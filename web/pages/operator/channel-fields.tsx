@@ -3,13 +3,14 @@ import type { VendorView } from '../../../src/console/contract.ts';
 import { Checkbox, Field, Select, Textarea, TextInput } from '../../components/field.tsx';
 import { channelWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { KeyFields, type KeySlot } from './channel-keys.tsx';
 
 /** A channel as it is typed. */
 export interface ChannelText {
   readonly name: string;
   readonly vendor: string;
   readonly baseUrl: string;
-  readonly secret: string;
+  readonly keys: readonly KeySlot[];
   readonly groups: readonly string[];
   /** A line for each. */
   readonly models: string;
@@ -77,18 +78,12 @@ export function ChannelFields(props: FieldsProps): ReactNode {
           />
         )}
       </Field>
-      <Field label={words.secret} help={secretHelp} error={errors['secret'] ?? errors['api_key']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            type="password"
-            name="secret"
-            autoComplete="new-password"
-            value={text.secret}
-            onChange={({ target }) => onChange({ secret: target.value })}
-          />
-        )}
-      </Field>
+      <KeyFields
+        slots={text.keys}
+        onChange={(keys) => onChange({ keys })}
+        help={secretHelp}
+        error={errors['secret'] ?? errors['secrets'] ?? errors['api_key'] ?? errors['api_keys']}
+      />
       <GroupChoice {...props} />
       <ModelLines {...props} />
       <Order {...props} />

@@ -10,10 +10,20 @@ import { useToast } from '../../components/toast.tsx';
 import { channelWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ChannelFields, type ChannelText } from './channel-fields.tsx';
+import { newSlot, secretsOf, slotsOf } from './channel-keys.tsx';
 import { channelAddress, refreshChannels, Unserve, unservedIn } from './channel-parts.tsx';
 import { fieldErrors, FormProblem, useVersion } from './parts.tsx';
 
-const empty: ChannelText = { name: '', vendor: '', baseUrl: '', secret: '', groups: ['default'], models: '', priority: '0', weight: '1' };
+const empty: ChannelText = {
+  name: '',
+  vendor: '',
+  baseUrl: '',
+  keys: [newSlot],
+  groups: ['default'],
+  models: '',
+  priority: '0',
+  weight: '1',
+};
 
 /** A new channel, like another one where one is copied: its key is not. */
 export function NewChannel({ like, onClose }: { readonly like: ChannelView | undefined; readonly onClose: () => void }): ReactNode {
@@ -32,7 +42,7 @@ export function NewChannel({ like, onClose }: { readonly like: ChannelView | und
   return (
     <Dialog open onClose={onClose} title={words.createTitle}>
       <ChannelForm
-        start={like === undefined ? empty : { ...textOf(like), name: '' }}
+        start={like === undefined ? empty : { ...textOf(like), name: '', keys: [newSlot] }}
         busy={create.isPending}
         error={create.error}
         submit={words.submit}
@@ -110,7 +120,7 @@ function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }
     event.preventDefault();
     const wrong = {
       ...wrongIn(text, vendor, words.baseUrlNeeded, words.number),
-      ...(keyAgain && text.secret === '' && { secret: words.secretAgain }),
+      ...(keyAgain && secretsOf(text.keys).some((key) => typeof key === 'number') && { secret: words.secretAgain }),
     };
     setOwn(wrong);
     const [first] = Object.keys(wrong);
@@ -153,10 +163,11 @@ function wrongIn(text: ChannelText, vendor: VendorView | undefined, noAddress: s
   };
 }
 
-function textOf({ name, vendor, base_url: baseUrl, groups, models, priority, weight }: ChannelView): ChannelText {
+function textOf(channel: ChannelView): ChannelText {
+  const { name, vendor, base_url: baseUrl, groups, models, priority, weight } = channel;
   const lines = models.map(({ id, upstream }) => (id === upstream ? id : `${id} = ${upstream}`));
   return {
-    ...{ name, vendor, groups, secret: '' },
+    ...{ name, vendor, groups, keys: slotsOf(channel) },
     baseUrl: baseUrl ?? '',
     models: lines.join('\n'),
     priority: String(priority),
@@ -164,12 +175,13 @@ function textOf({ name, vendor, base_url: baseUrl, groups, models, priority, wei
   };
 }
 
-function bodyOf({ vendor, baseUrl, secret, groups, models, priority, weight }: ChannelText): ChannelBody {
+function bodyOf({ vendor, baseUrl, keys, groups, models, priority, weight }: ChannelText): ChannelBody {
+  const secrets = secretsOf(keys);
   const named = modelsIn(models);
   return {
     vendor,
     ...(baseUrl.trim() !== '' && { base_url: baseUrl.trim() }),
-    ...(secret !== '' && { secret }),
+    ...(secrets.length > 0 && { secrets }),
     groups,
     ...(named.length > 0 && { models: named }),
     priority: Number(priority),

@@ -12,6 +12,7 @@ import { formatClock, formatDuration } from '../../format/time.ts';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
+import { ChannelKeys } from './channel-keys.tsx';
 import { channelAddress, firstByteText } from './channel-parts.tsx';
 
 export function ChannelHealthTab({ channel }: { readonly channel: ChannelView }): ReactNode {
@@ -32,6 +33,7 @@ export function ChannelHealthTab({ channel }: { readonly channel: ChannelView })
       <Loaded query={health}>
         {(view) => (
           <div className="grid gap-4 lg:grid-cols-2">
+            <ChannelKeys keys={channel.keys} />
             <ErrorsByKind health={view} />
             <FirstByte health={view} />
             <Story health={view} />

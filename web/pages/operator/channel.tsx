@@ -115,10 +115,11 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
   const { origin: origins } = useWords(operatorWords);
   const zone = useZone();
   const [, setState] = useSearchState(asked);
-  const { secret, origin } = channel;
+  const { secret, keys, origin } = channel;
   const edit = () => setState({ form: 'edit' });
+  const endings = keys.map(({ last4 }) => last4 ?? '····').join(' · ');
   const key = secret.set
-    ? words.settings.keySet(secret.last4 ?? '····', secret.set_at === null ? '' : formatDay(secret.set_at, zone))
+    ? words.settings.keySet(endings, secret.set_at === null ? '' : formatDay(secret.set_at, zone))
     : words.settings.keyNotSet;
   return (
     <div className="flex flex-col gap-4">

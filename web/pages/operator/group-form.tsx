@@ -1,12 +1,12 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { GroupBody, GroupPreview, List, OperatorGroup, OperatorModel } from '../../../src/console/contract.ts';
+import type { GroupBody, GroupPreview, List, OperatorGroup, OperatorModel, PolicyName } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, TextInput } from '../../components/field.tsx';
+import { Field, Select, TextInput } from '../../components/field.tsx';
 import { FormButtons, useOpened } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { plainAmount } from '../../format/amount.ts';
@@ -28,9 +28,11 @@ interface Text {
   readonly rpm: string;
   readonly tpm: string;
   readonly concurrency: string;
+  readonly policy: PolicyName;
 }
 
 const limits = ['rpm', 'tpm', 'concurrency'] as const;
+const policies: readonly PolicyName[] = ['weighted', 'latency', 'cost', 'sticky'];
 
 export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { groups: words } = useWords(priceWords);
@@ -48,7 +50,7 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
   return (
     <Dialog open onClose={onClose} title={words.createTitle}>
       <GroupForm
-        start={{ name: '', multiplier: '1', rpm: '', tpm: '', concurrency: '' }}
+        start={{ name: '', multiplier: '1', rpm: '', tpm: '', concurrency: '', policy: 'weighted' }}
         busy={create.isPending}
         error={create.error}
         submit={words.createTitle}
@@ -75,11 +77,11 @@ export function EditGroup({ group: shown, onClose }: { readonly group: OperatorG
     },
   });
   const number = (value: number | null) => (value === null ? '' : String(value));
-  const { name, multiplier, rpm, tpm, concurrency } = group;
+  const { name, multiplier, rpm, tpm, concurrency, policy } = group;
   return (
     <Dialog open onClose={onClose} title={words.editTitle(name)}>
       <GroupForm
-        start={{ name, multiplier: shortest(multiplier), rpm: number(rpm), tpm: number(tpm), concurrency: number(concurrency) }}
+        start={{ name, multiplier: shortest(multiplier), rpm: number(rpm), tpm: number(tpm), concurrency: number(concurrency), policy }}
         editing={group}
         busy={save.isPending}
         error={save.error}
@@ -91,9 +93,9 @@ export function EditGroup({ group: shown, onClose }: { readonly group: OperatorG
   );
 }
 
-function bodyOf({ multiplier, rpm, tpm, concurrency }: Text): GroupBody {
+function bodyOf({ multiplier, rpm, tpm, concurrency, policy }: Text): GroupBody {
   const limit = (text: string) => (text === '' ? null : Number(text));
-  return { multiplier, rpm: limit(rpm), tpm: limit(tpm), concurrency: limit(concurrency) };
+  return { multiplier, rpm: limit(rpm), tpm: limit(tpm), concurrency: limit(concurrency), policy };
 }
 
 interface FormProps {
@@ -160,9 +162,33 @@ function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: 
           </Field>
         ))}
       </div>
+      <PolicyField value={text.policy} onChange={(policy) => set({ policy })} error={errors['policy']} />
       <FormProblem error={error} mine={bodyOf(text)} />
       <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
     </form>
+  );
+}
+
+interface PolicyProps {
+  readonly value: PolicyName;
+  readonly onChange: (policy: PolicyName) => void;
+  readonly error: string | undefined;
+}
+
+function PolicyField({ value, onChange, error }: PolicyProps): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  return (
+    <Field label={words.policy} help={words.policies[value].help} error={error}>
+      {(tied) => (
+        <Select {...tied} value={value} onChange={({ target }) => onChange(policies.find((one) => one === target.value) ?? value)}>
+          {policies.map((policy) => (
+            <option key={policy} value={policy}>
+              {words.policies[policy].name}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 

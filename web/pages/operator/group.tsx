@@ -90,6 +90,7 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
         <Fact name={columns.rpm}>{limit(group.rpm)}</Fact>
         <Fact name={columns.tpm}>{limit(group.tpm)}</Fact>
         <Fact name={columns.concurrency}>{limit(group.concurrency)}</Fact>
+        <Fact name={words.policy}>{words.policies[group.policy].name}</Fact>
         <Fact name={words.users}>{formatCount(group.keys)}</Fact>
         <Fact name={origin.label}>{origin[group.origin]}</Fact>
       </Facts>

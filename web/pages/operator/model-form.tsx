@@ -23,10 +23,11 @@ interface Text {
   readonly context: string;
   readonly output: string;
   readonly durations: string;
+  readonly hedge: string;
   readonly shutdown: string;
 }
 
-const empty: Text = { id: '', owner: '', kind: '', context: '', output: '', durations: '', shutdown: '' };
+const empty: Text = { id: '', owner: '', kind: '', context: '', output: '', durations: '', hedge: '', shutdown: '' };
 
 /** One that the bundled list knows needs its id alone. */
 export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -142,6 +143,7 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
         {input('context', words.context, 'context', words.contextHelp, number)}
         {input('output', words.output, 'max_output', words.contextHelp, number)}
         {input('durations', words.durations, 'durations', words.durationsHelp)}
+        {input('hedge', words.hedge, 'hedge_after_ms', words.hedgeHelp, number)}
         {input('shutdown', words.shutdown, 'shutdown_date', words.shutdownHelp, { type: 'date' })}
       </div>
     </>
@@ -150,10 +152,11 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
 
 const count = /^[1-9]\d{0,11}$/;
 
-function mistakes({ context, output, durations }: Text, number: string): Readonly<Record<string, string>> {
+function mistakes({ context, output, durations, hedge }: Text, number: string): Readonly<Record<string, string>> {
   return {
     ...(context !== '' && !count.test(context) && { context: number }),
     ...(output !== '' && !count.test(output) && { max_output: number }),
+    ...(hedge !== '' && !count.test(hedge) && { hedge_after_ms: number }),
     ...(durations !== '' && !secondsIn(durations).every((each) => count.test(each)) && { durations: number }),
   };
 }
@@ -161,12 +164,13 @@ function mistakes({ context, output, durations }: Text, number: string): Readonl
 const secondsIn = (text: string): readonly string[] => text.split(/[\s,，、]+/).filter((each) => each !== '');
 
 function textOf(model: OperatorModel): Text {
-  const { id, vendor, kind, context, output_tokens_max: output, durations, shutdown_date: shutdown } = model;
+  const { id, vendor, kind, context, output_tokens_max: output, durations, hedge_after_ms: hedge, shutdown_date: shutdown } = model;
   return {
     ...{ id, kind, owner: vendor },
     context: context === null ? '' : String(context),
     output: output === null ? '' : String(output),
     durations: (durations ?? []).join(', '),
+    hedge: hedge === null ? '' : String(hedge),
     shutdown: shutdown ?? '',
   };
 }
@@ -181,13 +185,14 @@ export function bodyAgain(model: OperatorModel): ModelBody {
   return { id: model.id, ...said(textOf(model)), price: writtenPrices(linesOf(model.prices)) };
 }
 
-function bodyOf({ owner, kind, context, output, durations, shutdown }: Text) {
+function bodyOf({ owner, kind, context, output, durations, hedge, shutdown }: Text) {
   return {
     owned_by: owner.trim(),
     kind: kind as ModelKindName, // from the list of kinds
     context: context === '' ? null : Number(context),
     max_output: output === '' ? null : Number(output),
     durations: durations === '' ? null : secondsIn(durations).map(Number),
+    hedge_after_ms: hedge === '' ? null : Number(hedge),
     shutdown_date: shutdown === '' ? null : shutdown,
   };
 }

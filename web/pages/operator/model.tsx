@@ -119,6 +119,7 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
         <Fact name={words.kind}>{kinds[model.kind]}</Fact>
         <Fact name={words.context}>{tokens(model.context)}</Fact>
         <Fact name={words.output}>{tokens(model.output_tokens_max)}</Fact>
+        {model.hedge_after_ms !== null && <Fact name={words.hedge}>{words.hedgeValue(formatCount(model.hedge_after_ms))}</Fact>}
         {model.durations !== null && <Fact name={words.durations}>{model.durations.map(words.seconds).join(comma)}</Fact>}
         <Fact name={words.shutdown}>{model.shutdown_date ?? '—'}</Fact>
         <Fact name={words.channels}>

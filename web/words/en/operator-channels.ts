@@ -83,6 +83,7 @@ export default {
     },
     node: (name: string) => `seen by ${name}`,
     noWhy: 'no reason told',
+    keys: (count: number) => `Keys (${count})`,
   },
   models: {
     model: 'Model',
@@ -123,6 +124,10 @@ export default {
     baseUrlHelp: 'Empty: the vendor’s own.',
     baseUrlNeeded: 'This vendor has no address of its own.',
     secret: 'Key',
+    secretAt: (number: number) => `Key ${number}`,
+    secretEnds: (last4: string) => `ends ${last4}`,
+    secretMore: 'One more key',
+    secretRemove: (number: number) => `Remove key ${number}`,
     secretHelp: 'Kept sealed; it is never shown again.',
     secretKeep: 'Empty: the key stays as it is.',
     secretAgain: 'Another host: write the key again. The kept one goes to the host that it was entered for.',

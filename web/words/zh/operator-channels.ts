@@ -84,6 +84,7 @@ export default {
     },
     node: (name) => `由 ${name} 观察到`,
     noWhy: '没有说明原因',
+    keys: (count) => `密钥（${count}）`,
   },
   models: {
     model: '模型',
@@ -123,6 +124,10 @@ export default {
     baseUrlHelp: '留空则使用供应商默认地址。',
     baseUrlNeeded: '这个供应商没有默认地址，必须填写。',
     secret: '密钥',
+    secretAt: (number) => `密钥 ${number}`,
+    secretEnds: (last4) => `尾号 ${last4}`,
+    secretMore: '再添加一个密钥',
+    secretRemove: (number) => `移除密钥 ${number}`,
     secretHelp: '加密保存，之后不再显示。',
     secretKeep: '留空则保持原来的密钥。',
     secretAgain: '地址换了主机，请重新填写密钥。已保存的密钥只发送给原来的主机。',
