@@ -121,7 +121,7 @@ test('a report of what an import would do leaves nothing behind, and files that 
     [['import', 'litellm', folder], /^tollgate: [^\n]* is a folder, and no file\n$/],
     [['key', 'create', '--user', 'x', '--group', 'y', '--name', 'a\nb'], /^tollgate: --name is one line of at most 100 characters\n$/],
     [['link', '--user', 'x', '--host', 'a b/c'], /^tollgate: --host is a name or an address, not 'a b\/c'\n$/],
-    [['config', 'check', folder], /^tollgate: [^\n]* is a folder, and no configuration file\n$/],
+    [['config', 'check', folder], /^tollgate: [^\n]* is a folder, and no file\n$/],
   ];
   for (const [args, words] of told) expect(await tollgate(args)).toMatchObject({ code: 1, errors: expect.stringMatching(words) });
 });

@@ -4,25 +4,19 @@ import { importPrices as takeOver, type PriceImport } from '../catalog/import-pr
 import { describeProblems } from '../catalog/problem.ts';
 import { recordedCatalogue } from '../catalog/recorded.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
+import { millionths } from '../imports/fraction.ts';
 import { litellmList, pricesFrom } from '../imports/litellm-prices.ts';
 import type { Database } from '../storage/database.ts';
-import { ratePpmOf, readText } from './import-litellm.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { print, several } from './output.ts';
+import { print, several, type Shared } from './output.ts';
+import { readText } from './read-text.ts';
 import { readConfigurationFile } from './serve.ts';
+import { usdRateOf } from './usd-rate.ts';
 
-interface Options {
-  readonly data?: string;
-  readonly json?: true;
-}
-
-export async function checkConfig(file: string, options: Options, env: Env): Promise<void> {
+export async function checkConfig(file: string, options: Shared, env: Env): Promise<void> {
   const result = await readConfigurationFile(file, env);
   if (!result.ok) {
-    print(options.json === true, { ok: false, problems: result.problems }, [
-      `${file} cannot be used:`,
-      describeProblems(file, result.problems),
-    ]);
+    print(options, { ok: false, problems: result.problems }, [`${file} cannot be used:`, describeProblems(file, result.problems)]);
     process.exitCode = 1;
     return;
   }
@@ -30,10 +24,10 @@ export async function checkConfig(file: string, options: Options, env: Env): Pro
   const counts = { groups: groups.length, models: models.length, channels: channels.length };
   const counted = [several(counts.groups, 'group'), several(counts.models, 'model'), several(counts.channels, 'channel')];
   const summary = `${file}: ok (${counted.join(', ')})`;
-  print(options.json === true, { ok: true, ...counts, warnings }, [summary, ...warnings.map((warning) => `  ${warning}`)]);
+  print(options, { ok: true, ...counts, warnings }, [summary, ...warnings.map((warning) => `  ${warning}`)]);
 }
 
-interface PriceOptions extends Options {
+interface PriceOptions extends Shared {
   readonly dryRun?: true;
   readonly rate?: string;
 }
@@ -47,7 +41,7 @@ export async function importPrices(file: string, options: PriceOptions, env: Env
       writeAudit(at, { ...byCommand, action: 'price.import', target: 'prices', after: { models: changed.map(({ id }) => id) } }),
     );
     const { added: _, ...told } = done;
-    print(options.json === true, { ...told, ...(without.length > 0 && { without }) }, [
+    print(options, { ...told, ...(without.length > 0 && { without }) }, [
       ...linesOf(file, done, options.dryRun === true),
       ...(without.length === 0 ? [] : [`the list has no price for ${without.join(', ')}`]),
     ]);
@@ -65,7 +59,7 @@ async function pricesIn(
   const list = written.trimStart().startsWith('{') ? litellmList(readYaml(written).value) : undefined;
   if (list === undefined) return { text: written, without: [] };
   const catalogue = await recordedCatalogue(database);
-  const { prices, without } = pricesFrom(list, catalogue, { over: ratePpmOf(rate, env), under: 1_000_000n });
+  const { prices, without } = pricesFrom(list, catalogue, millionths(usdRateOf(rate, env).ratePpm));
   return { text: JSON.stringify(prices), without };
 }
 

@@ -12,8 +12,11 @@ import { credit } from '../ledger/ledger.ts';
 import { type Gateway, openGateway, serves } from '../main.ts';
 import { vendors } from '../providers/index.ts';
 import { enrol } from '../signin/enrol.ts';
+import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
-import { defaultPort, gatewayOptions, orFail, type ServeOptions, signInLink, stopOnSignal } from './serve.ts';
+import { print } from './output.ts';
+import { orFail, signInLink } from './serve.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
 const yuanToStart = 100n;
 const portsAbove = 10;
@@ -51,9 +54,8 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const key = await demoKey(gateway);
   const link = await signInLink(gateway, sealed);
   const wallets = `${simulator.url}/wallets`;
-  if (options.json === true)
-    console.log(JSON.stringify({ url: gateway.url, key, console: `${gateway.url}/`, model: demoModel, link, wallets }));
-  else console.log(welcome({ url: gateway.url, key, link, wallets }));
+  const { url } = gateway;
+  print(options, { url, key, console: `${url}/`, model: demoModel, link, wallets }, [welcome({ url, key, link, wallets })]);
 }
 
 /** Ten ports above the gateway, where the telephone of the last start was as well; on another one if that is taken. */

@@ -1,51 +1,37 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { systemClock } from '../base/clock.ts';
-import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
+import { loadBundled } from '../catalog/bundled.ts';
 import { readConfiguration } from '../catalog/config.ts';
-import { dateOf, usdRate, usdRateVariable } from '../catalog/configuration.ts';
+import { dateOf } from '../catalog/configuration.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
+import { millionths } from '../imports/fraction.ts';
 import { type Converted, convertLitellm } from '../imports/litellm.ts';
 import { litellmList } from '../imports/litellm-prices.ts';
 import { serves } from '../main.ts';
 import { vendors } from '../providers/index.ts';
 import type { Env } from './installation.ts';
-import { Failure, print, several } from './output.ts';
+import { Failure, print, type Shared, several } from './output.ts';
+import { readText } from './read-text.ts';
+import { usdRateOf } from './usd-rate.ts';
 
-interface Options {
-  readonly json?: true;
+interface Options extends Pick<Shared, 'json'> {
   readonly prices?: string;
   readonly rate?: string;
   readonly out?: string;
-}
-
-const million = 1_000_000n;
-
-/** Yuan for a dollar in millionths: as the command says, else as the environment does, else the usual. */
-export function ratePpmOf(written: string | undefined, env: Env): bigint {
-  const text = written ?? (env[usdRateVariable] || undefined);
-  const ratePpm = text === undefined ? defaultUsdRatePpm : usdRate(text);
-  if (typeof ratePpm === 'string') throw new Failure(`the rate ${ratePpm}`);
-  return ratePpm;
-}
-
-export function readText(file: string): string {
-  if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
-  if (statSync(file).isDirectory()) throw new Failure(`${file} is a folder, and no file`);
-  return readFileSync(file, 'utf8');
 }
 
 /** Writes a configuration file that sells what LiteLLM's did. It goes to standard output, or into a file that is not there yet. */
 export async function importLitellm(file: string, options: Options, env: Env): Promise<void> {
   const source = readYaml(readText(file));
   if (source.problems.length > 0) throw new Failure(describeProblems(file, source.problems));
-  const ratePpm = ratePpmOf(options.rate, env);
+  const { ratePpm } = usdRateOf(options.rate, env);
   const now = systemClock.now();
   const bundled = await loadBundled({ usdRatePpm: ratePpm, today: dateOf(now) });
   const list = options.prices === undefined ? undefined : listIn(options.prices);
-  const converted = convertLitellm(source.value, { bundled, list, rate: { over: ratePpm, under: million } });
+  const converted = convertLitellm(source.value, { bundled, list, rate: millionths(ratePpm) });
   if (converted.models.length + converted.channels.length + converted.leftOut.length === 0)
     throw new Failure(`${file} is no configuration of LiteLLM: it has no model_list`);
   const text = await configurationText(converted, ratePpm, now);
@@ -53,10 +39,10 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const { leftOut, notes, models, channels } = converted;
   const told = [...leftOut.map(({ what, why }) => `left out: ${what}: ${why}`), ...notes];
   if (options.json === true)
-    print(true, { configuration: text, models: models.length, channels: channels.length, left_out: leftOut, notes }, []);
+    print(options, { configuration: text, models: models.length, channels: channels.length, left_out: leftOut, notes }, []);
   else {
     for (const line of told) console.error(`tollgate: ${line}`);
-    print(false, undefined, [
+    print(options, undefined, [
       options.out === undefined
         ? text.trimEnd()
         : `${options.out}: ${several(channels.length, 'channel')}, ${several(models.length, 'model')} of its own`,

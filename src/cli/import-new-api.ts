@@ -2,25 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
 import { plainly } from '../base/plain.ts';
-import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
-import { dateOf, usdRate, usdRateVariable } from '../catalog/configuration.ts';
+import { loadBundled } from '../catalog/bundled.ts';
+import { dateOf } from '../catalog/configuration.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import type { Foreign } from '../imports/foreign.ts';
-import { fraction, whole } from '../imports/fraction.ts';
+import { fraction, millionths } from '../imports/fraction.ts';
 import { readNewApi } from '../imports/new-api.ts';
-import type { Count, ImportReport } from '../imports/report.ts';
+import { changed, type Count, type ImportReport, parts } from '../imports/report.ts';
 import { openSource, SourceError } from '../imports/source.ts';
-import { changed, takeIn } from '../imports/take-in.ts';
+import { takeIn } from '../imports/take-in.ts';
 import { vendors } from '../providers/index.ts';
 import type { Database } from '../storage/database.ts';
 import { loadMasterKey } from '../storage/master-key.ts';
 import { masterKeyBytes, openSealer, type Sealer } from '../storage/seal.ts';
 import { type Env, makeInstallation, withDatabase, withDatabaseIfAny } from './installation.ts';
-import { Failure, print, several } from './output.ts';
+import { Failure, print, type Shared, several } from './output.ts';
+import { usdRateOf } from './usd-rate.ts';
 
-interface Options {
-  readonly data?: string;
-  readonly json?: true;
+interface Options extends Shared {
   readonly as: string;
   readonly rate?: string;
   readonly apply?: true;
@@ -34,7 +33,8 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(options.as))
     throw new Failure(`--as is a name of small letters, digits and -, not '${options.as}'`);
   const foreign = await readForeign(place);
-  const { ratePpm, from } = rateOf(options.rate, foreign, env);
+  const theirs = ['USDExchangeRate of that installation', foreign.options.get('USDExchangeRate')] as const;
+  const { ratePpm, from } = usdRateOf(options.rate, env, theirs);
   const perDollar = fraction(foreign.options.get('QuotaPerUnit') ?? usualPerDollar);
   if (perDollar === undefined || perDollar.over === 0n) throw new Failure('its QuotaPerUnit is no number');
   const apply = options.apply === true;
@@ -42,7 +42,7 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   const at = systemClock.now();
   const wish = {
     origin: options.as,
-    worth: { perDollar, rate: { over: ratePpm, under: whole(1_000_000n).over } },
+    worth: { perDollar, rate: millionths(ratePpm) },
     apply,
     sealer,
     vendors: [...vendors.values()],
@@ -51,7 +51,7 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   };
   const report = await running((database) => takeIn(database, foreign, wish));
   const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
-  print(options.json === true, valueOf(foreign, report, wish.apply, rate), linesOf(foreign, report, options, rate));
+  print(options, valueOf(foreign, report, wish.apply, rate), linesOf(foreign, report, options, rate));
 }
 
 interface Place {
@@ -90,21 +90,6 @@ interface Rate {
   readonly yuan: string;
   readonly from: string;
 }
-
-function rateOf(written: string | undefined, { options }: Foreign, env: Env): { readonly ratePpm: bigint; readonly from: string } {
-  const candidates: readonly (readonly [string, string | undefined])[] = [
-    ['--rate', written],
-    ['USDExchangeRate of that installation', options.get('USDExchangeRate')],
-    [usdRateVariable, env[usdRateVariable]],
-  ];
-  const [from, text] = candidates.find(([, value]) => value !== undefined && value !== '') ?? [];
-  if (from === undefined || text === undefined) return { ratePpm: defaultUsdRatePpm, from: 'the usual one' };
-  const ratePpm = usdRate(text);
-  if (typeof ratePpm === 'string') throw new Failure(`${from} ${ratePpm}`);
-  return { ratePpm, from };
-}
-
-const parts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
 
 function valueOf(foreign: Foreign, report: ImportReport, applied: boolean, rate: Rate): object {
   const { sums } = report;

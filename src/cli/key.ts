@@ -7,18 +7,12 @@ import { groupNames } from '../catalog/recording.ts';
 import { keyFacts } from '../console/key-view.ts';
 import { changeWindows } from '../gateway/windows.ts';
 import type { Script } from '../storage/database.ts';
+import { everyPage } from './every-page.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { type TermOptions, termsFrom } from './key-terms.ts';
-import { Failure, print, table } from './output.ts';
+import { Failure, print, type Shared, table } from './output.ts';
 
-interface Options {
-  readonly data?: string;
-  readonly json?: true;
-}
-
-const pageSize = 1_000;
-
-interface LimitOptions extends Options {
+interface LimitOptions extends Shared {
   readonly limit?: string;
   readonly dailyLimit?: string;
   readonly monthlyLimit?: string;
@@ -68,7 +62,7 @@ export async function create(options: NewKeyOptions, env: Env): Promise<void> {
     const made = await database.transact(() => making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at, ...terms }));
     if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
-    print(options.json === true, value, [`${made.secret}`, `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`]);
+    print(options, value, [`${made.secret}`, `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`]);
   });
 }
 
@@ -121,16 +115,9 @@ function shown(key: Key): object {
   };
 }
 
-export async function list(options: Options, env: Env): Promise<void> {
+export async function list(options: Shared, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
-    const keys: Key[] = [];
-    for (let after = ''; ; ) {
-      const page = await listKeys(database, { after, limit: pageSize });
-      keys.push(...page);
-      const last = page.at(-1);
-      if (last === undefined || page.length < pageSize) break;
-      after = last.id;
-    }
+    const keys = await everyPage((page) => listKeys(database, page));
     const rows = keys.map((key) => [
       key.id,
       key.userId,
@@ -141,19 +128,15 @@ export async function list(options: Options, env: Env): Promise<void> {
       key.expiresAt === undefined ? '' : new Date(key.expiresAt).toISOString(),
       key.name,
     ]);
-    print(
-      options.json === true,
-      keys.map(shown),
-      table(['id', 'user', 'group', 'key', 'status', 'limit/day/month', 'expires', 'name'], rows),
-    );
+    print(options, keys.map(shown), table(['id', 'user', 'group', 'key', 'status', 'limit/day/month', 'expires', 'name'], rows));
   });
 }
 
-export async function disable(id: string, options: Options, env: Env): Promise<void> {
+export async function disable(id: string, options: Shared, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const key = await database.transact(() => changing(id, () => setKeyStatus(id, 'disabled')));
     if (key === undefined) throw new Failure(`there is no key ${id}; 'key list' shows all`);
-    print(options.json === true, shown(key), [`${id} is disabled`]);
+    print(options, shown(key), [`${id} is disabled`]);
   });
 }
 
@@ -167,6 +150,6 @@ export async function limit(id: string, options: LimitOptions, env: Env): Promis
       throw new Failure(
         `there is no key ${id} that was made with such a limit; 'key list' shows all. A key without one is replaced by a new key`,
       );
-    print(options.json === true, shown(key), [`${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`]);
+    print(options, shown(key), [`${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`]);
   });
 }

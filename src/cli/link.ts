@@ -1,15 +1,13 @@
 import { systemClock } from '../base/clock.ts';
 import { issueLink, linkAddress } from '../signin/operator-link.ts';
+import { defaultPort, publicUrl } from './gateway-options.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { Failure, print } from './output.ts';
-import { defaultPort, publicUrl } from './serve.ts';
+import { Failure, print, type Shared } from './output.ts';
 
-interface Options {
+interface Options extends Shared {
   readonly user: string;
   readonly host: string;
   readonly port?: number;
-  readonly data?: string;
-  readonly json?: true;
 }
 
 /** A link that signs a user in once, at the console of the gateway that runs here. */
@@ -22,6 +20,6 @@ export async function link(options: Options, env: Env): Promise<void> {
     if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const url = linkAddress(baseUrl, made.secret);
     const until = new Date(made.expiresAt).toISOString();
-    print(options.json === true, { url, user: options.user, expires_at: until }, [url, `(it works once, until ${until})`]);
+    print(options, { url, user: options.user, expires_at: until }, [url, `(it works once, until ${until})`]);
   });
 }

@@ -7,44 +7,39 @@ import { backup } from '../storage/backup.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
 import { type Env, makeInstallation, withDatabase } from './installation.ts';
-import { Failure, print, several } from './output.ts';
+import { Failure, print, several, type Shared } from './output.ts';
 
-interface Options {
-  readonly data?: string;
-  readonly json?: true;
-}
-
-export async function check(options: Options, env: Env): Promise<void> {
+export async function check(options: Shared, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database, proofs);
     const { accounts, transfers, holds } = report;
     const summary = [several(accounts, 'account'), several(transfers, 'transfer'), several(holds, 'open hold')].join(', ');
     const problems = report.problems.map((problem) => JSON.stringify(problem));
-    print(options.json === true, report, [report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`, ...problems]);
+    print(options, report, [report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`, ...problems]);
     if (!report.ok) process.exitCode = 1;
   });
 }
 
-export async function migrateSchema(options: Options, env: Env): Promise<void> {
+export async function migrateSchema(options: Shared, env: Env): Promise<void> {
   const database = await open(makeInstallation(options.data, env).databaseUrl);
   try {
     const applied = await migrate(database, migrations, {
       gaveWay: ({ message }) => console.error(`gave way to others at work (${message}), trying again`),
     });
-    print(options.json === true, { applied }, applied.length === 0 ? ['the schema was up to date'] : applied.map((id) => `applied ${id}`));
+    print(options, { applied }, applied.length === 0 ? ['the schema was up to date'] : applied.map((id) => `applied ${id}`));
   } finally {
     await database.close();
   }
 }
 
-export async function backupTo(file: string, options: Options, env: Env): Promise<void> {
+export async function backupTo(file: string, options: Shared, env: Env): Promise<void> {
   const path = resolve(file);
   if (existsSync(path)) throw new Failure(`${path} exists; name a file that does not`);
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
   await withDatabase(options, env, async (database, { dataFolder }) => {
     await backup(database, path);
     const { without, words } = beside(dataFolder, env);
-    print(options.json === true, { file: path, without }, [`wrote ${path}`, ...words]);
+    print(options, { file: path, without }, [`wrote ${path}`, ...words]);
   });
 }
 

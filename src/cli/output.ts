@@ -16,9 +16,15 @@ export function faultText(fault: unknown): string {
   return inUse ? `${fault.message}; name another with --port or PORT` : fault.message;
 }
 
+/** What every command takes. */
+export interface Shared {
+  readonly data?: string;
+  readonly json?: true;
+}
+
 /** Prints the result: one JSON value with `--json`, else the lines for people. */
-export function print(json: boolean, value: unknown, lines: readonly string[]): void {
-  console.log(json ? JSON.stringify(value) : lines.join('\n'));
+export function print({ json }: Pick<Shared, 'json'>, value: unknown, lines: readonly string[]): void {
+  console.log(json === true ? JSON.stringify(value) : lines.join('\n'));
 }
 
 /** `1 model`, `2 models`. */

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import about from '../../package.json' with { type: 'json' };
-import { Failure } from './output.ts';
+import { Failure, type Shared } from './output.ts';
 
 /**
  * The operator's interface. Options are declared here, so that help needs nothing else; what a command does is loaded when it is called.
@@ -9,11 +9,6 @@ export const program = new Command('tollgate')
   .description(about.description)
   .version(about.version)
   .showHelpAfterError('(add --help for the options)');
-
-interface Shared {
-  readonly data?: string;
-  readonly json?: true;
-}
 
 function command(parent: Command, name: string, description: string): Command {
   return parent

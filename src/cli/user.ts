@@ -7,25 +7,18 @@ import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { Script } from '../storage/database.ts';
+import { everyPage } from './every-page.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { Failure, print, table } from './output.ts';
-
-interface Options {
-  readonly data?: string;
-  readonly json?: true;
-}
+import { Failure, print, type Shared, table } from './output.ts';
 
 /** As in the console, where the user reads it. */
 const reasonMax = 500;
-
-/** Users fetched at a time when all are listed. */
-const pageSize = 1_000;
 
 function shown(user: User, balanceNow: Nano): { id: string; name: string; role: Role; balance: string } {
   return { id: user.id, name: user.name, role: user.role, balance: formatYuan(balanceNow) };
 }
 
-export async function create(options: Options & { readonly name: string; readonly role: Role }, env: Env): Promise<void> {
+export async function create(options: Shared & { readonly name: string; readonly role: Role }, env: Env): Promise<void> {
   const name = options.name.trim();
   if (name === '' || name !== plainName(name)) throw new Failure('--name is one line of 1 to 100 characters');
   await withDatabase(
@@ -33,7 +26,7 @@ export async function create(options: Options & { readonly name: string; readonl
     env,
     async (database) => {
       const user = await database.transact(() => making(name, options.role, systemClock.now()));
-      print(options.json === true, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
+      print(options, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
     },
     true,
   );
@@ -46,7 +39,7 @@ function* making(name: string, role: Role, at: number): Script<User> {
 }
 
 export async function credit(
-  options: Options & { readonly user: string; readonly amount: string; readonly reason: string; readonly id?: string },
+  options: Shared & { readonly user: string; readonly amount: string; readonly reason: string; readonly id?: string },
   env: Env,
 ): Promise<void> {
   const amount = parseYuan(options.amount);
@@ -67,25 +60,18 @@ export async function credit(
     const user = await findUser(database, options.user);
     const now = await balance(database, options.user);
     if (user === undefined || now === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
-    print(options.json === true, shown(user, now.balance), [
+    print(options, shown(user, now.balance), [
       `${user.id} (${user.name}) now has ${formatYuan(now.balance)} yuan${done === 'exists' ? '; this credit had been made before' : ''}`,
     ]);
   });
 }
 
-export async function list(options: Options, env: Env): Promise<void> {
+export async function list(options: Shared, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const money = new Map((await balances(database)).map((one) => [one.account, one.balance]));
-    const users: ReturnType<typeof shown>[] = [];
-    for (let after = ''; ; ) {
-      const page = await listUsers(database, { after, limit: pageSize });
-      for (const user of page) users.push(shown(user, money.get(user.id) ?? 0n));
-      const last = page.at(-1);
-      if (last === undefined || page.length < pageSize) break;
-      after = last.id;
-    }
+    const users = (await everyPage((page) => listUsers(database, page))).map((user) => shown(user, money.get(user.id) ?? 0n));
     print(
-      options.json === true,
+      options,
       users,
       table(
         ['id', 'name', 'role', 'balance'],

@@ -16,6 +16,7 @@ export function fraction(written: unknown): Fraction | undefined {
 }
 
 export const whole = (value: bigint): Fraction => ({ over: value, under: 1n });
+export const millionths = (value: bigint): Fraction => ({ over: value, under: 1_000_000n });
 
 export function times(...all: readonly Fraction[]): Fraction {
   return all.reduce((a, b) => ({ over: a.over * b.over, under: a.under * b.under }), whole(1n));

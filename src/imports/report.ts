@@ -12,13 +12,11 @@ export interface Note {
   readonly note: string;
 }
 
+export const parts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
+export type Part = (typeof parts)[number];
+
 /** What an import did or would do. */
-export interface ImportReport {
-  readonly users: Count;
-  readonly keys: Count;
-  readonly groups: Count;
-  readonly models: Count;
-  readonly channels: Count;
+export interface ImportReport extends Readonly<Record<Part, Count>> {
   /** What stayed behind, and why. */
   readonly leftOut: { readonly what: string; readonly why: string }[];
   /** What is good to know of what came. */
@@ -46,8 +44,6 @@ export interface Sums {
   rewardUnits: bigint;
 }
 
-export type Kind = 'users' | 'keys' | 'groups' | 'models' | 'channels';
-
 export function newReport(): ImportReport {
   const count = (): Count => ({ taken: 0, before: 0, left: 0 });
   return {
@@ -65,7 +61,10 @@ export function newReport(): ImportReport {
   };
 }
 
-export function leaveOut(report: ImportReport, kind: Kind, what: string, why: string): void {
-  report[kind].left++;
+/** Whether anything came. */
+export const changed = (report: ImportReport): boolean => parts.some((part) => report[part].taken > 0);
+
+export function leaveOut(report: ImportReport, part: Part, what: string, why: string): void {
+  report[part].left++;
   report.leftOut.push({ what, why });
 }

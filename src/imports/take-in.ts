@@ -9,8 +9,9 @@ import type { Sealer } from '../storage/seal.ts';
 import type { Foreign, Worth } from './foreign.ts';
 import { readRatios } from './ratios.ts';
 import { importedBefore } from './remembered.ts';
-import { type ImportReport, newReport } from './report.ts';
-import { takeChannels, takeGroups, takeModels } from './take-catalogue.ts';
+import { changed, type ImportReport, newReport, parts } from './report.ts';
+import { takeGroups, takeModels } from './take-catalogue.ts';
+import { takeChannels } from './take-channels.ts';
 import { takeKeys, type TakenUsers, takeUsers } from './take-people.ts';
 
 export interface ImportWish {
@@ -67,10 +68,6 @@ function* taking(foreign: Foreign, { origin, worth, sealer, vendors, bundled, at
   if (changed(report)) yield* writeAudit(at, { ...byCommand, action: 'import.apply', target: `import:${origin}`, after: summary(report) });
   return report;
 }
-
-const parts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
-
-export const changed = (report: ImportReport): boolean => parts.some((part) => report[part].taken > 0);
 
 function summary(report: ImportReport): Readonly<Record<string, unknown>> {
   return { ...Object.fromEntries(parts.map((part) => [part, report[part].taken])), transferred: formatYuan(report.sums.transferred) };

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { offsetOf } from '../base/period.ts';
+import type { Configuration } from '../catalog/configuration.ts';
+import { isNetwork } from '../http/client-address.ts';
+import type { GatewayOptions } from '../main.ts';
+import { type NoticeSettings, noticeSettings } from '../notices/settings.ts';
+import { type PaymentSettings, paymentSettings, wrongPayments } from '../payments/settings.ts';
+import { type SigninSettings, signinSettings } from '../signin/settings.ts';
+import { loadMasterKey } from '../storage/master-key.ts';
+import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
+import { type Env, makeInstallation } from './installation.ts';
+import { Failure, type Shared } from './output.ts';
+import { tracesOf } from './tracing.ts';
+
+export interface ServeOptions extends Shared {
+  readonly config?: string;
+  readonly port?: number;
+  readonly host: string;
+  /** Processes that serve. */
+  readonly workers?: number;
+}
+
+export const defaultPort = 8_080;
+
+/** SQLite's thread, beside this file in dist/. */
+const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
+
+/** The built console: beside this file in dist/, or there when the sources are run. */
+const consoleFolders = ['./console/', '../../dist/console/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+
+/** What a gateway needs to know: from the command, the configuration and the environment. */
+export async function gatewayOptions(options: ServeOptions, configuration: Configuration | undefined, env: Env): Promise<GatewayOptions> {
+  const { dataFolder, databaseUrl } = makeInstallation(options.data, env);
+  return {
+    databaseUrl,
+    media: mediaPlace(dataFolder, env),
+    redisUrl: redisUrl(env),
+    publicUrl: publicUrl(env),
+    payments: paymentsOf(configuration, env),
+    signin: signinOf(configuration, env),
+    notices: noticesOf(env),
+    trustedProxies: proxiesOf(env),
+    masterKey: await loadMasterKey(dataFolder, env),
+    configuration,
+    host: options.host,
+    port: options.port ?? defaultPort,
+    sqliteThread: existsSync(fileURLToPath(sqliteThread)) ? sqliteThread : undefined,
+    consoleFolder: consoleFolders.find((folder) => existsSync(folder)),
+    logLevel: logLevel(env),
+    metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
+    limits: { utcOffsetMinutes: utcOffset(env) },
+    traces: await tracesOf(env),
+  };
+}
+
+function paymentsOf(configuration: Configuration | undefined, env: Env): PaymentSettings {
+  const { expiry_minutes: minutes, ...written } = configuration?.payments ?? {};
+  const settings = paymentSettings({ ...written, expiryMs: minutes === undefined ? undefined : minutes * 60_000 }, env);
+  const wrong = wrongPayments(settings);
+  if (wrong !== undefined) throw new Failure(wrong);
+  return settings;
+}
+
+function mediaPlace(dataFolder: string, env: Env): BlobPlace {
+  const place = blobPlace(env['MEDIA_URL'] || join(dataFolder, 'media'), env);
+  if (place instanceof Error) throw new Failure(`MEDIA_URL ${place.message}`);
+  return place;
+}
+
+function redisUrl(env: Env): string | undefined {
+  const text = env['REDIS_URL'] || undefined;
+  if (text === undefined || (/^rediss?:\/\//.test(text) && URL.canParse(text))) return text;
+  throw new Failure('REDIS_URL is the address of a Valkey or Redis server such as redis://:password@host:6379/0');
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+function logLevel(env: Env): string {
+  const level = env['TOLLGATE_LOG'] || 'info';
+  if (logLevels.includes(level)) return level;
+  throw new Failure(`TOLLGATE_LOG is one of ${logLevels.join(', ')}, not '${level}'`);
+}
+
+export function publicUrl(env: Env): string | undefined {
+  const text = env['PUBLIC_URL'] || undefined;
+  if (text === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text)) return text?.replace(/\/+$/, '');
+  throw new Failure(`PUBLIC_URL is how clients reach the gateway, such as https://ai.example.com, not '${text}'`);
+}
+
+function signinOf(configuration: Configuration | undefined, env: Env): SigninSettings {
+  const settings = signinSettings(configuration?.signin, env);
+  if (typeof settings === 'string') throw new Failure(settings);
+  return settings;
+}
+
+function noticesOf(env: Env): NoticeSettings | undefined {
+  const settings = noticeSettings(env);
+  if (typeof settings === 'string') throw new Failure(settings);
+  return settings;
+}
+
+function proxiesOf(env: Env): readonly string[] {
+  const proxies = (env['TRUSTED_PROXIES'] || '')
+    .split(',')
+    .map((proxy) => proxy.trim())
+    .filter(Boolean);
+  const wrong = proxies.find((proxy) => !isNetwork(proxy));
+  if (wrong !== undefined) throw new Failure(`TRUSTED_PROXIES are addresses and networks such as 10.0.0.0/8, not '${wrong}'`);
+  return proxies;
+}
+
+function utcOffset(env: Env): number {
+  const text = env['TOLLGATE_UTC_OFFSET'] || '+08:00';
+  const minutes = offsetOf(text);
+  if (minutes === undefined) throw new Failure(`TOLLGATE_UTC_OFFSET is where days begin, such as +08:00, not '${text}'`);
+  return minutes;
+}

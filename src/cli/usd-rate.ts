@@ -1,0 +1,21 @@
+import { defaultUsdRatePpm } from '../catalog/bundled.ts';
+import { usdRate, usdRateVariable } from '../catalog/configuration.ts';
+import type { Env } from './installation.ts';
+import { Failure } from './output.ts';
+
+export interface UsdRate {
+  /** Yuan for a dollar, in millionths. */
+  readonly ratePpm: bigint;
+  /** Who says so. */
+  readonly from: string;
+}
+
+/** As the option says; else as `theirs` does, what another installation has saved of it; else as the environment does; else the usual. */
+export function usdRateOf(option: string | undefined, env: Env, theirs?: readonly [from: string, text: string | undefined]): UsdRate {
+  const named = [['--rate', option] as const, ...(theirs === undefined ? [] : [theirs]), [usdRateVariable, env[usdRateVariable]] as const];
+  const [from, text] = named.find(([, value]) => value !== undefined && value !== '') ?? [];
+  if (from === undefined || text === undefined) return { ratePpm: defaultUsdRatePpm, from: 'the usual one' };
+  const ratePpm = usdRate(text);
+  if (typeof ratePpm === 'string') throw new Failure(`${from} ${ratePpm}`);
+  return { ratePpm, from };
+}
