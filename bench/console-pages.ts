@@ -31,7 +31,7 @@ export async function measurePages(database: Database, history: History): Promis
   const clock = { ...systemClock, now: () => history.to, monotonicMs: () => systemClock.monotonicMs() };
   const snapshot = buildSnapshot({ version: '1', groups: [], models: [], channels: [] }, () => true);
   const site = openSite(undefined);
-  const server = openServer(serverLimits, () => ({ status: 400, body: '{}' }));
+  const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
   const users = userRows({
     ...{ database, clock, site, catalog: () => snapshot, cursors },
