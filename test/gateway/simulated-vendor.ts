@@ -95,7 +95,8 @@ class Playing {
 
   begin(): void {
     const { silent, status, headers } = this.#answer;
-    this.#call.sent({ resume: () => this.#resume(), close: () => {} });
+    const connection = { resume: () => this.#resume(), leave: () => {}, close: () => {} };
+    this.#call.sent(connection);
     if (silent)
       return this.#later(this.#times.firstByteTimeoutMs, () => this.#call.failed(new TooLate('the vendor did not answer in time')));
     this.#later(2 * 1_500 ** this.#random(), () => {
