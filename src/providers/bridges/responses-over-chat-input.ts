@@ -56,7 +56,8 @@ function addMessage(messages: Draft[], item: JsonObject, param: string): void {
   const { content } = item;
   if (role !== 'assistant') {
     messages.push({
-      role,
+      // A developer is known in chat to OpenAI alone, which is asked in this format; others refuse the word (api-docs.deepseek.com, create-chat-completion, 2026-11).
+      role: role === 'developer' ? 'system' : role,
       content: typeof content === 'string' ? content : listOf(content).map((part, i) => chatPart(part, `${param}.content[${i}]`)),
     });
     return;

@@ -72,7 +72,7 @@ test('items become messages: what an assistant thought, said and called between 
     model: 'up',
     messages: [
       { role: 'system', content: 'Be kind' },
-      { role: 'developer', content: 'Be short' },
+      { role: 'system', content: 'Be short' },
       {
         role: 'user',
         content: [
