@@ -1,13 +1,23 @@
 import type { Contender } from './contender.ts';
 import { saturate } from './load.ts';
-import { type Bench, connections, type Figures, firstAnswer, keep, measureOpenStreams, openStreams, targetOf } from './measure.ts';
+import {
+  type Bench,
+  connections,
+  type Figures,
+  firstAnswer,
+  keep,
+  measureOpenStreams,
+  type OpenStreams,
+  openStreams,
+  targetOf,
+} from './measure.ts';
 import { parity } from './parity.ts';
 import { cpuMicroseconds, type Started } from './process.ts';
 import type { Tollgate } from './tollgate.ts';
 
 /** What only Tollgate is asked. */
 export interface End {
-  readonly open: { readonly memoryMb: number; readonly lateMs: number; readonly aloneMs: number; readonly failed: number } | undefined;
+  readonly open: (OpenStreams & { readonly aloneMs: number }) | undefined;
   /** Requests a second of processor time. */
   readonly workers: { readonly one: number; readonly two: number };
   readonly books: { readonly text: string; readonly ok: boolean };

@@ -43,7 +43,7 @@ export async function saturate(folder: string, target: Target, load: Load): Prom
   if (wrk === undefined) return loop(target, load.connections, { seconds: load.seconds });
   const script = join(folder, 'wrk.lua');
   writeFileSync(script, wrkScript(target));
-  const args = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '20s', '-s', script, target.url];
+  const args = ['-t1', `-c${load.connections}`, `-d${Math.ceil(load.seconds)}s`, '--timeout', '20s', '-s', script, target.url];
   const output = await runAsync('around', wrk, args);
   const [requests = 0, errors = 0, microseconds = 0] = (/RESULT ([\d ]+)/.exec(output)?.[1] ?? '').split(' ').map(Number);
   return { requests: requests - errors, errors, seconds: microseconds / 1e6 };

@@ -9,7 +9,7 @@ const burstConnections = 20;
 /** Streams started each second, each a second long: as many are open at any time. Started at even intervals, not all at once. */
 const pacedStreams = 100;
 
-/** Where a process spends the processor time of a request, in µs: its main thread, the busiest of the others, and the rest. */
+/** Where a process spends the processor time of a request or chunk, in µs: its main thread, the busiest of the others, and the rest. */
 export interface Breakdown {
   readonly user: number;
   readonly system: number;
@@ -26,6 +26,9 @@ export interface Figures {
   /** Anthropic's chunks, which a gateway makes OpenAI's of, and a proxy does not. */
   readonly cpuPerTranslatedChunk: number[];
   readonly breakdown: Breakdown[];
+  /** The same for a chunk, passed on and translated. */
+  readonly chunkBreakdown: Breakdown[];
+  readonly translatedBreakdown: Breakdown[];
   /** How late the client itself was. */
   readonly lag: Percentiles[];
   /** Of the process's event loop at half load, by its own metrics: p99 in ms. */
@@ -49,6 +52,8 @@ export function noFigures(): Figures {
     cpuPerPacedChunk: [],
     cpuPerTranslatedChunk: [],
     breakdown: [],
+    chunkBreakdown: [],
+    translatedBreakdown: [],
     lag: [],
     eventLoop: [],
     published: new Map(),
@@ -75,39 +80,41 @@ export async function measureRound(bench: Bench, contender: Contender, started: 
   const paced = contender.target('paced');
   if (paced !== undefined) await measurePaced(bench, paced, started, figures);
   const translated = contender.target('messages');
-  if (translated !== undefined) figures.cpuPerTranslatedChunk.push((await pacedCost(bench, translated, started, figures)).each);
+  if (translated !== undefined) {
+    const { each, breakdown } = await pacedCost(bench, translated, started, figures);
+    figures.cpuPerTranslatedChunk.push(each);
+    figures.translatedBreakdown.push(breakdown);
+  }
   figures.memoryMb.push(memoryMb(started.pid));
 }
 
 async function measureWhole(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
   const before = cpuMicroseconds(started.pid);
-  const threadsBefore = new Map(threads(started.pid).map((thread) => [thread.id, thread]));
+  const spent = stopwatch(started.pid);
   const answered = await saturate(bench.folder, target, { connections, seconds: bench.seconds });
   const cpu = cpuMicroseconds(started.pid) - before;
   figures.cpuPerRequest.push(cpu / answered.requests);
   figures.requestsPerSecond.push(answered.requests / answered.seconds);
-  const spent = threads(started.pid).map(({ id, amount, system }) => {
-    const earlier = threadsBefore.get(id);
-    return { id, amount: amount - (earlier?.amount ?? 0), system: system - (earlier?.system ?? 0) };
-  });
-  figures.breakdown.push(breakdownOf(started.pid, spent, cpu, answered.requests));
+  figures.breakdown.push(spent(cpu, answered.requests));
   keep(figures, answered);
 }
 
-function breakdownOf(
-  pid: number,
-  spent: readonly { readonly id: number; readonly amount: number; readonly system: number }[],
-  all: number,
-  requests: number,
-): Breakdown {
-  const main = spent.find(({ id }) => id === pid) ?? { amount: 0, system: 0 };
-  const second = Math.max(0, ...spent.filter(({ id }) => id !== pid).map(({ amount }) => amount));
-  const each = (amount: number) => amount / requests;
-  return {
-    user: each(main.amount - main.system),
-    system: each(main.system),
-    second: each(second),
-    rest: each(Math.max(0, all - main.amount - second)),
+/** Takes the processor time that threads have spent from now on apart: given that of the whole process, and among how many it is divided. */
+function stopwatch(pid: number): (all: number, units: number) => Breakdown {
+  const before = new Map(threads(pid).map((thread) => [thread.id, thread]));
+  return (all, units) => {
+    const spent = threads(pid).map(({ id, amount, system }) => {
+      const earlier = before.get(id);
+      return { id, amount: amount - (earlier?.amount ?? 0), system: system - (earlier?.system ?? 0) };
+    });
+    const main = spent.find(({ id }) => id === pid) ?? { amount: 0, system: 0 };
+    const second = Math.max(0, ...spent.filter(({ id }) => id !== pid).map(({ amount }) => amount));
+    return {
+      user: (main.amount - main.system) / units,
+      system: main.system / units,
+      second: second / units,
+      rest: Math.max(0, all - main.amount - second) / units,
+    };
   };
 }
 
@@ -119,21 +126,29 @@ async function measureBurst(bench: Bench, target: Target, started: Started, figu
 }
 
 async function measurePaced(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
-  const { each, paced } = await pacedCost(bench, target, started, figures);
+  const { each, breakdown, paced } = await pacedCost(bench, target, started, figures);
   figures.cpuPerPacedChunk.push(each);
+  figures.chunkBreakdown.push(breakdown);
   figures.firstChunk.push(paced.firstMs);
   figures.chunkLate.push(paced.lateMs);
 }
 
 /** Chunks are counted where they are made, so that streams that the end of the run cut are counted too. */
-async function pacedCost(bench: Bench, target: Target, started: Started, figures: Figures): Promise<{ each: number; paced: Paced }> {
-  const cpu = cpuMicroseconds(started.pid);
-  const chunks = await bench.vendors.chunksSent();
+async function pacedCost(
+  bench: Bench,
+  target: Target,
+  started: Started,
+  figures: Figures,
+): Promise<{ each: number; breakdown: Breakdown; paced: Paced }> {
+  const before = cpuMicroseconds(started.pid);
+  const spent = stopwatch(started.pid);
+  const chunksBefore = await bench.vendors.chunksSent();
   const paced = await pacedRun(bench, target, { connections: 2 * pacedStreams, seconds: bench.seconds, rate: pacedStreams });
-  const each = (cpuMicroseconds(started.pid) - cpu) / ((await bench.vendors.chunksSent()) - chunks);
+  const cpu = cpuMicroseconds(started.pid) - before;
+  const chunks = (await bench.vendors.chunksSent()) - chunksBefore;
   figures.lag.push(paced.lagMs);
   keep(figures, paced);
-  return { each, paced };
+  return { each: cpu / chunks, breakdown: spent(cpu, chunks), paced };
 }
 
 /** Whole answers at a fixed rate: what a client waits when the contender is not at its limit. */
@@ -163,19 +178,25 @@ function pacedRun(
 
 export const openStreams = 5000;
 
+export interface OpenStreams {
+  readonly beforeMb: number;
+  /** At most. */
+  readonly memoryMb: number;
+  readonly lateMs: number;
+  /** Streams that did not end as they should. */
+  readonly failed: number;
+}
+
 /** Many streams at once, a chunk a second each: the memory they take at most, and the latest chunk. */
-export async function measureOpenStreams(
-  bench: Bench,
-  target: Target,
-  started: Started | undefined,
-): Promise<{ memoryMb: number; lateMs: number; failed: number }> {
+export async function measureOpenStreams(bench: Bench, target: Target, started: Started | undefined): Promise<OpenStreams> {
+  const beforeMb = started === undefined ? 0 : memoryMb(started.pid);
   let peakMb = 0;
   const watch = setInterval(() => {
     if (started !== undefined) peakMb = Math.max(peakMb, memoryMb(started.pid));
   }, 200);
   const paced = await pacedRun(bench, target, { connections: openStreams, seconds: 8, rate: openStreams / 5, patience: 60 });
   clearInterval(watch);
-  return { memoryMb: peakMb, lateMs: paced.lateMs[2] ?? 0, failed: paced.errors };
+  return { beforeMb, memoryMb: peakMb, lateMs: paced.lateMs[2] ?? 0, failed: paced.errors };
 }
 
 /** Starts it, and notes how long that took, to its first 200. */

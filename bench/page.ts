@@ -87,9 +87,9 @@ const doings = `|  | checks a key | limits | reserves before | record of each an
 | Tollgate | yes | requests, tokens, at once | yes, never more than the balance | yes, durable | yes, exact, in one commit with the record | everything on, SQLite |
 | nginx | no | no | no | no | no | forwards |
 | Portkey | no, passes it on | no | no | no | no | its open server; keys, budgets and logs belong to its hosted service |
-| LiteLLM | one master key | no | no | no | no | one process without PostgreSQL and Redis, and so without its keys, budgets and spend logs, which are written in batches after the answer |
-| Bifrost | virtual keys | yes | no, compares with what was used so far | in batches, dropped when its queue is full | after the answer, in memory, written every 10 s | not run |
+| LiteLLM | one master key | no | no | no | no | one process without PostgreSQL and Redis, which its keys, budgets and spend logs need |
+| Bifrost 1.4 | virtual keys | yes | no, compares with what was used so far | in batches, dropped when its queue is full | after the answer, in memory, written every 10 s | not run |
 | GoModel | – | – | – | – | – | not run |
-| new-api | yes | yes | up to a trusted balance; nothing above it | yes | after the answer, in separate statements; a balance may go below zero | not run |
+| new-api 1.0.0-rc.25 | yes | yes | up to a trusted balance; nothing above it | yes | after the answer, in separate statements; a balance may go below zero | not run |
 
-Not run means: the Go module proxy refused the module ("403 Forbidden: This module version is not available") when this page was made, and there was no other registry to have it from. What they do is told by their documentation and source, not by this run.`;
+Not run means: the Go module proxy refused the module ("403 Forbidden: This module version is not available") when this page was made, and there was no other registry to have it from. What they do is told by their documentation and source, not by this run; so is what LiteLLM needs for its keys. That Portkey passes any key on was seen here. GoModel was not looked into.`;

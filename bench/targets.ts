@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Breakdown, Figures } from './measure.ts';
+import type { End } from './closing.ts';
+import { type Breakdown, type Figures, openStreams } from './measure.ts';
 import { added, median, middle } from './report.ts';
 
 /** What was measured, as far as it was. */
@@ -9,7 +10,7 @@ export interface Measured {
   readonly nginx: Figures | undefined;
   readonly portkey: Figures | undefined;
   readonly bare: Figures;
-  readonly open: { readonly memoryMb: number; readonly lateMs: number; readonly failed: number } | undefined;
+  readonly open: End['open'];
   /** Requests a second of processor time, with one process and with two. */
   readonly workers: { readonly one: number; readonly two: number } | undefined;
   readonly books: { readonly ok: boolean } | undefined;
@@ -21,16 +22,19 @@ interface Verdict {
   readonly measured: string;
   /** 1: just met; 2: half as good as it should be. Undefined: not measured in this run. */
   readonly miss: number | undefined;
+  /** Where it is shown, when it is not in this run. */
+  readonly shownBy?: string;
+  /** What was measured of what it costs. */
   readonly why?: string;
 }
 
 /** At most so much. */
-function most(what: string, limit: number, value: number | undefined, unit: string, why = ''): Verdict {
+function most(what: string, limit: number, value: number | undefined, unit: string, why: string | undefined = ''): Verdict {
   const measured = value === undefined ? '–' : `${round(value)}${unit}`;
   return { what, target: `≤ ${limit}${unit}`, measured, miss: value === undefined ? undefined : value / limit, why };
 }
 
-function least(what: string, limit: number, value: number | undefined, unit: string, why = ''): Verdict {
+function least(what: string, limit: number, value: number | undefined, unit: string, why: string | undefined = ''): Verdict {
   const measured = value === undefined ? '–' : `${round(value)}${unit}`;
   return { what, target: `≥ ${limit.toLocaleString('en')}${unit}`, measured, miss: value === undefined ? undefined : limit / value, why };
 }
@@ -41,21 +45,20 @@ function ratio(one: number | undefined, other: number | undefined): number | und
   return one === undefined || other === undefined || other === 0 ? undefined : one / other;
 }
 
-/** Every target, whether it is met, by how much it is missed, and what stands in the way. */
+/** Every target, whether it is met, by how much it is missed, and what was measured of what it costs. */
 export function verdicts(measured: Measured): string {
   const all = [...cost(measured), ...latencies(measured), ...rest(measured)];
-  const lines = all.map(({ what, target, measured: figure, miss, why = '' }) => {
+  const lines = all.map(({ what, target, measured: figure, miss, shownBy = '', why = '' }) => {
     if (miss === undefined) return [what, target, figure, 'not measured in this run', ''];
-    return [what, target, figure, miss <= 1 ? 'met' : `missed: ${miss.toFixed(2)} × the target`, miss <= 1 ? '' : why];
+    return [what, target, figure, `${miss <= 1 ? 'met' : `missed: ${miss.toFixed(2)} × the target`}${shownBy}`, miss <= 1 ? '' : why];
   });
-  const head = ['what', 'target', 'measured', 'verdict', 'what stands in the way'];
+  const head = ['what', 'target', 'measured', 'verdict', 'what was measured of it'];
   return [head, ['---', '---:', '---:', '---', '---'], ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function cost({ ours, nginx, portkey, workers }: Measured): Verdict[] {
   const cpu = median(ours.cpuPerRequest);
   const why = threadsSentence(ours.breakdown);
-  const chunk = 'the system calls of a chunk (read, write, the wait between) and its event, read for usage';
   return [
     most('CPU per small chat ÷ nginx', 5, ratio(cpu, median(nginx?.cpuPerRequest ?? [])), ' ×', why),
     most('CPU per small chat ÷ Portkey', 0.1, ratio(cpu, median(portkey?.cpuPerRequest ?? [])), ' ×', why),
@@ -64,14 +67,14 @@ function cost({ ours, nginx, portkey, workers }: Measured): Verdict[] {
       2.2,
       ratio(median(ours.cpuPerPacedChunk), median(nginx?.cpuPerPacedChunk ?? [])),
       ' ×',
-      chunk,
+      threadsSentence(ours.chunkBreakdown),
     ),
     most(
-      'CPU per chunk, translated, ÷ nginx',
+      'CPU per chunk, translated, ÷ nginx, which passes it on',
       3.5,
       ratio(median(ours.cpuPerTranslatedChunk), median(nginx?.cpuPerTranslatedChunk ?? [])),
       ' ×',
-      `${chunk}, parsed and written anew`,
+      threadsSentence(ours.translatedBreakdown),
     ),
     least('requests/s ÷ Portkey', 6, ratio(median(ours.requestsPerSecond), median(portkey?.requestsPerSecond ?? [])), ' ×', why),
     least(
@@ -79,25 +82,26 @@ function cost({ ours, nginx, portkey, workers }: Measured): Verdict[] {
       1.8,
       workers === undefined ? undefined : (2 * workers.two) / workers.one,
       ' ×',
-      'two processes on one core share its caches and wait for one database',
+      workers && `both on one core: ${round(1e6 / workers.one)} µs a request with one, ${round(1e6 / workers.two)} µs with two`,
     ),
   ];
 }
 
 function threadsSentence(breakdowns: readonly Breakdown[]): string {
   const { user, system, second, rest } = middle(breakdowns);
-  const µs = (value: number) => `${value.toFixed(0)} µs`;
-  return `main thread ${µs(user)} and ${µs(system)} in the kernel, the ledger's thread ${µs(second)}, all others ${µs(rest)}`;
+  const µs = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} µs`;
+  return `main thread ${µs(user)} and ${µs(system)} in the kernel, the busiest other thread ${µs(second)}, all others ${µs(rest)}`;
 }
 
 function latencies({ ours, bare, nginx }: Measured): Verdict[] {
   const row = (what: string, limit: number, of: 'halfLoad' | 'firstChunk', index: 0 | 1) => {
     const proxy = nginx === undefined ? undefined : added(nginx, bare, of, index);
-    const why =
-      proxy === undefined
-        ? ''
-        : `nginx adds ${round(proxy)} ms on the same machine; one thread serves all, so that a request waits for those before it`;
-    return most(what, limit, added(ours, bare, of, index), ' ms', why);
+    const loop = median(ours.eventLoop);
+    const why = [
+      ...(proxy === undefined ? [] : [`nginx adds ${round(proxy)} ms`]),
+      ...(loop === undefined ? [] : [`at half load the event loop is ${round(loop)} ms late at p99`]),
+    ];
+    return most(what, limit, added(ours, bare, of, index), ' ms', why.join('; '));
   };
   return [
     row('added latency at half load, p50', 0.5, 'halfLoad', 0),
@@ -108,34 +112,41 @@ function latencies({ ours, bare, nginx }: Measured): Verdict[] {
 }
 
 function rest({ ours, open, books }: Measured): Verdict[] {
-  const ledger = ledgerFigure();
   return [
+    most('memory of 5,000 open streams', 250, open?.memoryMb, ' MB', open && memoryOf(open)),
     most(
-      'memory of 5,000 open streams',
-      250,
-      open?.memoryMb,
-      ' MB',
-      'what a stream holds: two sockets, a parser each, its money and its record',
+      'latest chunk of 5,000 open streams',
+      50,
+      open?.failed === 0 ? open.lateMs : open && Number.POSITIVE_INFINITY,
+      ' ms',
+      open && `${round(open.aloneMs)} ms without a gateway`,
     ),
-    most('latest chunk of 5,000 open streams', 50, open?.lateMs, ' ms', 'a thousand streams begin within the same second'),
-    most('cold start to the first answer', 0.7, median(ours.coldStartSeconds), ' s', 'reading the program and opening the database'),
+    most('cold start to the first answer', 0.7, median(ours.coldStartSeconds), ' s'),
     {
       what: 'answers 200 = records = charges, `check` ok',
       target: 'all',
       measured: books === undefined ? '–' : books.ok ? 'all' : 'THEY DO NOT AGREE',
       miss: books === undefined ? undefined : books.ok ? 1 : 2,
     },
-    least('settlements/s on PostgreSQL, one busy account, 4 processes ([how](benchmarks-ledger.md))', 40_000, ledger, ''),
     {
-      what: 'a burst of 100 answers on 1.3 × what they cost ([the test](../src/ledger/shares.test.ts))',
+      ...least('settlements/s on PostgreSQL, one busy account, 4 processes', 40_000, ledgerFigure(), ''),
+      shownBy: ', [on its own page](benchmarks-ledger.md)',
+    },
+    {
+      what: 'a burst of 100 answers on 1.3 × what they cost',
       target: 'none refused or cut',
       measured: 'none',
       miss: 1,
+      shownBy: ', [in a test](../src/ledger/shares.test.ts)',
     },
   ];
 }
 
-/** From the page that `npm run bench:ledger` writes. */
+function memoryOf({ memoryMb, beforeMb }: NonNullable<End['open']>): string {
+  return `${round(((memoryMb - beforeMb) * 1024) / openStreams)} KB a stream, ${round(beforeMb)} MB before the first`;
+}
+
+/** From the page of the ledger's own benchmark. */
 function ledgerFigure(): number | undefined {
   const page = readFileSync(join(import.meta.dirname, '../docs/benchmarks-ledger.md'), 'utf8');
   const figure = /\| PostgreSQL \| 4 × 500 \| 1 \| \**([\d,]+)/.exec(page)?.[1];
