@@ -56,7 +56,7 @@ function addMessage(messages: Draft[], item: JsonObject, param: string): void {
   const { content } = item;
   if (role !== 'assistant') {
     messages.push({
-      // A developer is known in chat to OpenAI alone, which is asked in this format; others refuse the word (api-docs.deepseek.com, create-chat-completion, 2026-11).
+      // Not everybody knows a developer in chat (api-docs.deepseek.com, create-chat-completion, 2026-11: refused); a system is known to all.
       role: role === 'developer' ? 'system' : role,
       content: typeof content === 'string' ? content : listOf(content).map((part, i) => chatPart(part, `${param}.content[${i}]`)),
     });
