@@ -4,8 +4,8 @@ import { connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** What is measured runs on the first core, vendors and load on the others, so that they do not take time from each other. */
-export type Core = 'measured' | 'around';
+/** What is measured runs on the first core, vendors and load on the others, so that they do not take time from each other; `any` runs where there is room. */
+export type Core = 'measured' | 'around' | 'any';
 
 export interface Started {
   readonly pid: number;
@@ -40,7 +40,7 @@ export const pinned = taskset !== undefined && cores > 1;
 
 /** The command with its pinning before it. */
 export function pin(core: Core, command: string, args: readonly string[]): [string, string[]] {
-  if (taskset === undefined || cores < 2) return [command, [...args]];
+  if (core === 'any' || taskset === undefined || cores < 2) return [command, [...args]];
   return [taskset, ['-c', core === 'measured' ? '0' : `1-${cores - 1}`, command, ...args]];
 }
 
@@ -138,7 +138,19 @@ export function memoryMb(pid: number): number {
   }, 0);
 }
 
-function family(pid: number): number[] {
+/** Of the whole machine since it began, in seconds of a core: what was used, and what there was. */
+export function machineSeconds(): { readonly used: number; readonly all: number } {
+  const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, ...rest] = (
+    /^cpu +(.*)/.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? ''
+  )
+    .split(' ')
+    .map(Number);
+  const used = user + nice + system + rest.slice(0, 3).reduce((sum, each) => sum + each, 0);
+  return { used: (used * microsecondsPerTick) / 1e6, all: ((used + idle + waiting) * microsecondsPerTick) / 1e6 };
+}
+
+/** The process and what it has started. */
+export function family(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(family)];
 }

@@ -32,6 +32,9 @@ export interface Installed {
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   command(...args: string[]): unknown;
+  /** One more of its processes, at this port and wherever there is room. */
+  another(port: number, ...args: readonly string[]): Started;
+  readonly books: () => Promise<Books>;
   /** `flags`: node's. */
   serve(flags?: readonly string[], env?: NodeJS.ProcessEnv): Promise<Started>;
 }
@@ -44,9 +47,11 @@ export async function install(folder: string, configuration: string, env: NodeJS
   writeFileSync(config, configuration);
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
-  const args = [entry, 'serve', '--config', config, '--port', String(port), '--data', data];
+  const argsAt = (at: number): string[] => [entry, 'serve', '--config', config, '--port', String(at), '--data', data];
+  const another = (at: number, ...more: readonly string[]): Started =>
+    start('any', process.execPath, [...argsAt(at), ...more], { ...process.env, ...env });
   const serve = async (flags: readonly string[] = [], more: NodeJS.ProcessEnv = {}) =>
-    start('measured', process.execPath, [...flags, ...args], { ...process.env, ...env, ...more });
+    start('measured', process.execPath, [...flags, ...argsAt(port)], { ...process.env, ...env, ...more });
   const command = (...words: string[]): unknown =>
     JSON.parse(run(process.execPath, [entry, ...words, '--json'], { ...env, TOLLGATE_DATA: data, TOLLGATE_CONFIG: config }));
   const first = await serve();
@@ -55,7 +60,9 @@ export async function install(folder: string, configuration: string, env: NodeJS
     const user = textOf(command('user', 'create', '--name', 'bench'), 'id');
     command('user', 'credit', '--user', user, '--amount', '100000.00', '--reason', 'bench');
     const key = textOf(command('key', 'create', '--user', user, '--group', 'default'), 'key');
-    return { folder: data, user, base, headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, command, serve };
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+    const books = () => booksIn(env['DATABASE_URL'] ?? `sqlite:${join(data, 'tollgate.db')}`);
+    return { folder: data, user, base, headers, books, command, serve, another };
   } finally {
     await first.stop();
   }
@@ -63,7 +70,7 @@ export async function install(folder: string, configuration: string, env: NodeJS
 
 /** The gateway with everything on: SQLite, key, limits, reserve, settle, usage record. Makes its user and key before the first measurement. */
 export async function tollgate(folder: string, vendors: Vendors): Promise<Tollgate> {
-  const { folder: data, user, base, headers, command, serve } = await install(folder, configuration(vendors));
+  const { folder: data, user, base, headers, books, command, serve } = await install(folder, configuration(vendors));
   return {
     name: 'Tollgate',
     version: '',
@@ -71,15 +78,15 @@ export async function tollgate(folder: string, vendors: Vendors): Promise<Tollga
     user,
     base,
     command,
-    books: () => booksIn(data),
+    books,
     target: (kind, request) =>
       kind in vendors.base ? { url: `${base}/v1/chat/completions`, headers, body: body(kind, isStream(kind), request) } : undefined,
     start: (more = {}) => serve([], { TOLLGATE_METRICS_TOKEN: metricsToken, ...more }),
   };
 }
 
-async function booksIn(data: string): Promise<Books> {
-  const database = await open(`sqlite:${join(data, 'tollgate.db')}`);
+async function booksIn(url: string): Promise<Books> {
+  const database = await open(url);
   try {
     const [row] = await database.query(
       "SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT COUNT(*) FROM transfer WHERE credit = 'revenue') AS charges",
@@ -114,7 +121,7 @@ export async function ready(url: string, tail: () => string): Promise<void> {
   throw new Error(`${url} is not ready (${last}): ${tail()}`);
 }
 
-function configuration(vendors: Vendors): string {
+export function configuration(vendors: Vendors): string {
   return channels(kindsOf(vendors).map(([model, baseUrl]) => ({ model, vendor: model === 'messages' ? 'anthropic' : 'openai', baseUrl })));
 }
 

@@ -35,6 +35,7 @@ const entries = [
   'src/ledger/sqlite-thread.ts',
   'bench/main.ts',
   'bench/ledger.ts',
+  'bench/scale.ts',
   'bench/console.ts',
   'bench/install-peers.ts',
   'bench/growth.ts',

@@ -1,0 +1,68 @@
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const controller = '/sys/fs/cgroup/cpu';
+/** Long enough that all threads of a process find something in it: the kernel hands it out to each core in slices of 5 ms. */
+const periodMicros = 50_000;
+/** A part of the machine that nobody else is to disturb. */
+const sharesMax = 262_144;
+
+/** A part of the machine's processor time that its processes share and cannot exceed. */
+export interface Quota {
+  /** A part of this part. */
+  within(name: string, cores: number): Quota;
+  /** Takes a process with all of its threads. */
+  take(pid: number): void;
+  /** Its processes are free again. */
+  remove(): void;
+}
+
+/** Why processor time cannot be shared out here; undefined: it can. */
+export function quotaProblem(): string | undefined {
+  if (!existsSync(join(controller, 'cpu.cfs_quota_us'))) return `there is no cgroup controller at ${controller} (cgroup v1, "cpu")`;
+  try {
+    accessSync(controller, constants.W_OK);
+    quota(`tollgate-bench-${process.pid}-try`, 1).remove();
+    return undefined;
+  } catch (error) {
+    return `groups cannot be made in ${controller}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** So many cores' time, such as 0.3. */
+export function quota(name: string, cores: number): Quota {
+  return made(join(controller, name), cores);
+}
+
+/** All that it wants; whoever is in no group waits for it and for the others. */
+export function unlimited(name: string): Quota {
+  return made(join(controller, name), undefined);
+}
+
+function made(folder: string, cores: number | undefined): Quota {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'cpu.shares'), String(sharesMax));
+  if (cores !== undefined) {
+    writeFileSync(join(folder, 'cpu.cfs_period_us'), String(periodMicros));
+    writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(Math.round(cores * periodMicros)));
+  }
+  return {
+    within: (name, part) => made(join(folder, name), part),
+    take: (pid) => writeFileSync(join(folder, 'cgroup.procs'), String(pid)),
+    remove: () => remove(folder),
+  };
+}
+
+function remove(folder: string): void {
+  for (const name of readdirSync(folder)) if (statSync(join(folder, name)).isDirectory()) remove(join(folder, name));
+  for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)) free(pid);
+  rmdirSync(folder);
+}
+
+function free(pid: string): void {
+  try {
+    writeFileSync(join(controller, 'cgroup.procs'), pid);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
