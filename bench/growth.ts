@@ -59,7 +59,7 @@ const parts: Readonly<
   streams: {
     title: 'Open streams',
     about:
-      'One chunk at a time, to each stream in turn. Memory is what the process has more than before it opened them, after as many were open and have ended. With 20,000 open files, which this machine allows a process, more than 9,900 streams cannot be open.',
+      'One chunk at a time, to each stream in turn. Memory is what the process has more than before it opened them, after some were open and have ended. With 20,000 open files, which this machine allows a process, more than 9,900 streams cannot be open.',
     measure: () => compareStreams(numbers(options.streams)),
   },
 };
