@@ -96,6 +96,12 @@ export class Attempt implements UpstreamListener {
     else proof.then(send, (error: unknown) => this.#resolve({ kind: 'fault', stage: 'connecting', fault: transportFault(asError(error)) }));
   }
 
+  /** The vendor has said its last word: ends the attempt with this result, unless it has ended. */
+  complete(result: AttemptResult): void {
+    this.upstreamCall.leave();
+    this.#resolve(result);
+  }
+
   /** Stops the vendor and ends the attempt with this result, unless it has ended. */
   finish(result: AttemptResult): void {
     this.upstreamCall.abort();

@@ -105,8 +105,9 @@ export class ForwardingReceiver implements Receiver {
       room = reply.write(out);
     }
     const { meter } = this.translator;
-    if (meter.done || meter.fault !== undefined) {
-      this.#attempt.finish(this.#close());
+    if (meter.fault !== undefined || meter.done) {
+      if (meter.fault === undefined) this.#attempt.complete(this.#close());
+      else this.#attempt.finish(this.#close());
       return true;
     }
     if (!room) reply.onDrain(() => this.#attempt.upstreamCall.resume());
@@ -183,7 +184,8 @@ export class CollectingReceiver implements Receiver {
       this.#owed = true;
       return false;
     }
-    if (meter.done || meter.fault !== undefined) this.#attempt.finish(this.#close());
+    if (meter.fault !== undefined) this.#attempt.finish(this.#close());
+    else if (meter.done) this.#attempt.complete(this.#close());
     return true;
   }
 

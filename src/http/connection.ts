@@ -1,5 +1,5 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { post } from './outbox.ts';
 import type { ReplyHead } from './reply-head.ts';
@@ -16,7 +16,7 @@ export interface Carried extends ReplySink {
 /** A request made ready: its head as latin1 text, and what follows it. */
 export interface Outgoing {
   readonly head: string;
-  readonly body: Buffer | Readable;
+  readonly body: Buffer | readonly Buffer[] | Readable;
   /** So many looks without a byte of the reply, and then between two of them, are too many. */
   readonly firstByteLooks: number;
   readonly idleLooks: number;
@@ -45,6 +45,8 @@ export class TooLate extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
+/** What a caller does not wait for has to come within so many looks. */
+const leftLooks = 4;
 /** Requests as short as this leave as one text, head and body in one write. */
 const textBytesMax = 16_384;
 const probeMs = 60_000;
@@ -62,6 +64,8 @@ export class Connection implements ReplySink {
   #looksLeft = 0;
   #keeps = true;
   #paused = false;
+  /** Its caller has left, and it waits for the end of the reply. */
+  #left = false;
   #uploading: Readable | undefined;
 
   /** Opens it; `ready` is called once it is open, `failed` instead when that cannot be. */
@@ -83,17 +87,18 @@ export class Connection implements ReplySink {
 
   carry(call: Carried, { head, body, firstByteLooks, idleLooks }: Outgoing): void {
     this.#call = call;
+    this.#left = false;
     this.#idleLooks = idleLooks;
     this.#looksLeft = firstByteLooks;
     this.#reader.reset();
     call.sent(this);
     const socket = this.#socket;
-    if (!Buffer.isBuffer(body)) this.#upload(head, body, firstByteLooks);
-    else if (body.length <= textBytesMax) post(socket, head + body.toString('latin1'));
+    if (body instanceof Readable) this.#upload(head, body, firstByteLooks);
+    else if (Buffer.isBuffer(body) && body.length <= textBytesMax) post(socket, head + body.toString('latin1'));
     else {
       socket.cork();
       socket.write(head, 'latin1');
-      socket.write(body);
+      for (const piece of Buffer.isBuffer(body) ? [body] : body) socket.write(piece);
       socket.uncork();
     }
   }
@@ -146,12 +151,19 @@ export class Connection implements ReplySink {
 
   #read(piece: Buffer): void {
     // Until the head is there as a whole, time runs from the request: drop by drop it would never end.
-    if (this.#reader.headed) this.#looksLeft = this.#idleLooks;
+    if (this.#reader.headed && !this.#left) this.#looksLeft = this.#idleLooks;
     try {
       this.#went(this.#reader.push(piece));
     } catch (error) {
       this.fail(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  /** The caller has heard enough: what is left of the reply is read and forgotten, where it comes at once, so that the next call need not connect anew. */
+  leave(): void {
+    if (this.#paused) return this.close();
+    this.#left = true;
+    this.#looksLeft = leftLooks;
   }
 
   /** The reply has been read as far as it has come. */

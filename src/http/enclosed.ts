@@ -10,11 +10,17 @@ export interface Enclosed {
 /** Three bytes are four characters: a piece that ends between has none to spare. */
 const base64PieceBytes = 48 * 1024;
 
-/** The body of a request whose files are read while they are sent, and its bytes. */
-export function followed(body: Buffer, rest: readonly (Buffer | Enclosed)[]): { readonly body: Readable; readonly length: number } {
+/** The body of a request whose files are read while they are sent, and its bytes. Without files it is its pieces. */
+export function followed(
+  body: Buffer,
+  rest: readonly (Buffer | Enclosed)[],
+): { readonly body: Readable | readonly Buffer[]; readonly length: number } {
   const length = rest.reduce((sum, part) => sum + lengthOf(part), body.length);
-  return { body: Readable.from(bytesOf([body, ...rest]), { objectMode: false }), length };
+  const pieces = [body, ...rest];
+  return { body: pieces.every(isBytes) ? pieces : Readable.from(bytesOf(pieces), { objectMode: false }), length };
 }
+
+const isBytes = (part: Buffer | Enclosed): part is Buffer => Buffer.isBuffer(part);
 
 function lengthOf(part: Buffer | Enclosed): number {
   if (Buffer.isBuffer(part)) return part.length;

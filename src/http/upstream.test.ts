@@ -229,3 +229,54 @@ it('retires when its calls have ended, and closes at once', async () => {
     expect.stringContaining(': the channel has been closed'),
   ]);
 });
+
+const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+/** A call that is left with its first bytes. */
+async function leftAtOnce(upstream: Upstream): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const call: UpstreamCall = new UpstreamCall({
+      head: () => {},
+      data: () => {
+        call.leave();
+        resolve();
+        return true;
+      },
+      end: () => expect.unreachable(),
+      failed: () => expect.unreachable(),
+    });
+    upstream.post({ path: '/chat', headers: {}, body: Buffer.from('hi') }, times, call);
+  });
+}
+
+it.each(['0\r\n\r\n', '3\r\nend\r\n0\r\n\r\n'])(
+  'a connection whose caller has heard enough carries the next call once its reply is over: %j',
+  async (rest) => {
+    for (const together of [true, false]) {
+      const { upstream, sockets } = await vendor((socket) => {
+        socket.write(`${chunkedHead}3\r\nabc\r\n${together ? rest : ''}`);
+        if (!together) setTimeout(() => socket.write(rest), 20);
+      });
+      await leftAtOnce(upstream);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      await leftAtOnce(upstream);
+      expect(sockets).toHaveLength(1);
+      expect(upstream.open).toBe(1);
+    }
+  },
+);
+
+it('a connection whose caller has heard enough is closed when the rest does not end soon, or was not being read', async () => {
+  const { upstream } = await vendor((socket) => {
+    socket.write(`${chunkedHead}3\r\nabc\r\n`);
+    const more = setInterval(() => socket.write('3\r\nabc\r\n'), 50);
+    socket.on('close', () => clearInterval(more));
+  });
+  await leftAtOnce(upstream);
+  expect(upstream.open).toBe(1);
+  await expect.poll(() => upstream.open, { timeout: 3_000 }).toBe(0);
+  const paused = ask(upstream, { pause: true });
+  await expect.poll(() => paused.text).toContain('abc');
+  paused.call.leave();
+  expect(upstream.open).toBe(0);
+});

@@ -32,7 +32,7 @@ export interface UpstreamAsk {
 }
 
 /** What a call needs of its connection. */
-type Carrier = Pick<Connection, 'resume' | 'close'>;
+type Carrier = Pick<Connection, 'resume' | 'leave' | 'close'>;
 
 /** One call to a vendor: what its connection tells, until the caller ends it. */
 export class UpstreamCall implements Carried {
@@ -61,7 +61,7 @@ export class UpstreamCall implements Carried {
   }
 
   data(piece: Buffer): boolean {
-    return this.#listener.data(piece);
+    return this.#over || this.#listener.data(piece);
   }
 
   end(): void {
@@ -80,7 +80,14 @@ export class UpstreamCall implements Carried {
     if (!this.#over) this.#connection?.resume();
   }
 
-  /** Ends the call; the listener hears nothing more. */
+  /** Ends the call, of which everything has been said; the listener hears nothing more. */
+  leave(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#connection?.leave();
+  }
+
+  /** Breaks the call off; the listener hears nothing more. */
   abort(): void {
     if (this.#over) return;
     this.#over = true;
