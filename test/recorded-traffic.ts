@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Ask } from '../src/providers/adapter.ts';
 
 /** One exchange of a vendor's recorded traffic. */
 export interface Recording {
@@ -92,3 +93,7 @@ export function recordingsAt(folder: string, endpoint: string): Recording[] {
 }
 
 export const chatRecordings = (folder: string): Recording[] => recordingsAt(folder, 'chat');
+
+/** All of what would be sent: large bodies are asked for in pieces. */
+export const sentBy = ({ body, rest = [] }: Ask): string =>
+  Buffer.concat([body, ...rest.filter((part) => Buffer.isBuffer(part))]).toString('utf8');

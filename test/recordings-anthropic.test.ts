@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Call } from '../src/providers/adapter.ts';
 import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
 import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
-import type { Recording } from './recorded-traffic.ts';
+import { type Recording, sentBy } from './recorded-traffic.ts';
 import { conversation, replayTranslated } from './replay-translated.ts';
 
 const chat = anthropicMessages();
@@ -10,7 +10,7 @@ const chat = anthropicMessages();
 /** The recorded request, said in chat's words, arrives as it was recorded. */
 function checkRequest({ request }: Recording, call: Call): void {
   const native = { ...request };
-  const sent: Record<string, unknown> = JSON.parse(chat.ask(call).body.toString('utf8'));
+  const sent: Record<string, unknown> = JSON.parse(sentBy(chat.ask(call)));
   const { model, temperature, thinking } = native;
   expect(messagesSaid(sent)).toEqual(messagesSaid(native));
   if (model !== undefined) expect(sent['model']).toBe(model);

@@ -10,7 +10,7 @@ import { answerMeaning, streamMeaning } from './chat-meaning.ts';
 import { completionMeaning } from './completion-meaning.ts';
 import { fewCuts } from './cuts.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
-import { chatRecordings, type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { chatRecordings, type Recording, recordingsAt, recordingsFolder, sentBy } from './recorded-traffic.ts';
 
 /** Clients of /v1/completions: recorded traffic passes natively, and chat's answers become texts that say the same. */
 const recordings = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'completion');
@@ -97,9 +97,9 @@ function checkRequest(recording: Recording): void {
   }
   parse();
   const ask = completionsOf(vendorOf(recording)).ask(call);
-  if (ask.path === '/chat/completions') return expect(JSON.parse(ask.body.toString('utf8')).messages).toHaveLength(1);
+  if (ask.path === '/chat/completions') return expect(JSON.parse(sentBy(ask)).messages).toHaveLength(1);
   expect(recording.url.replace(/\?.*/, '').endsWith(ask.path) || recording.url === '').toBe(true);
-  const sent = JSON.parse(ask.body.toString('utf8'));
+  const sent = JSON.parse(sentBy(ask));
   const { stream_options: _, ...same } = sent;
   expect(same).toEqual({ ...call.body, model: call.upstreamModel });
 }

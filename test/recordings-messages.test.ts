@@ -11,7 +11,7 @@ import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
 import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
 import { fewCuts } from './cuts.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
-import { chatRecordings, type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { chatRecordings, type Recording, recordingsAt, recordingsFolder, sentBy } from './recorded-traffic.ts';
 
 /** Clients of /v1/messages: recorded traffic passes natively as it is, and chat's answers become messages that mean the same. */
 const anthropicNative = nativeAdapter();
@@ -71,7 +71,7 @@ function checkRequest(recording: Recording): void {
   const { body, bytes } = parseJson(call.bytes, 'application/json');
   const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined };
   parseMessages('req_0', { ...principal, expiresAt: undefined }, {}, body, bytes);
-  expect(JSON.parse(anthropicNative.ask(call).body.toString('utf8'))).toEqual({ ...call.body, model: call.upstreamModel });
+  expect(JSON.parse(sentBy(anthropicNative.ask(call)))).toEqual({ ...call.body, model: call.upstreamModel });
 }
 
 const withoutMarks = (body: Record<string, unknown>): Record<string, unknown> =>
@@ -104,7 +104,7 @@ function checkRoundTrip(recording: Recording): boolean {
     body['mcp_servers'] !== undefined
   )
     return false;
-  const sent = JSON.parse(claude.ask({ ...callFrom(recording), body }).body.toString('utf8'));
+  const sent = JSON.parse(sentBy(claude.ask({ ...callFrom(recording), body })));
   expect(said(messagesSaid(oneSystem(sent)))).toBe(said(messagesSaid(oneSystem(body))));
   return true;
 }

@@ -5,7 +5,7 @@ import { type Adapter, type Call, isFault } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
-import { chatRecordings, type Recording, recordingsFolder } from './recorded-traffic.ts';
+import { chatRecordings, type Recording, recordingsFolder, sentBy } from './recorded-traffic.ts';
 
 const recordings = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder);
 const suite = replays('chat');
@@ -90,7 +90,7 @@ const takeOvers: Readonly<Record<string, readonly string[]>> = { openrouter: ['m
 function checkRequest(recording: Recording): void {
   if (!Array.isArray(recording.request?.['messages'])) return;
   const call = callOf(recording);
-  const sent: Record<string, unknown> = JSON.parse(adapterOf(recording.vendor).ask(call).body.toString('utf8'));
+  const sent: Record<string, unknown> = JSON.parse(sentBy(adapterOf(recording.vendor).ask(call)));
   const { model, stream_options: _, ...rest } = sent;
   const { model: __, stream_options: ___, ...said } = call.body;
   const passing = Object.entries(said).filter(([member]) => takeOvers[recording.vendor]?.includes(member) !== true);

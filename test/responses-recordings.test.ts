@@ -9,7 +9,7 @@ import { responsesOverChat } from '../src/providers/bridges/responses-over-chat.
 import { openaiChat } from '../src/providers/wire/openai-chat.ts';
 import { openaiResponses } from '../src/providers/wire/openai-responses.ts';
 import { answerMeaning, streamMeaning } from './chat-meaning.ts';
-import { type Recording, recordingsFolder, recordingsAt } from './recorded-traffic.ts';
+import { type Recording, recordingsFolder, recordingsAt, sentBy } from './recorded-traffic.ts';
 import { fewCuts } from './cuts.ts';
 import { callAs, expectSameAtEveryCut, play, replays } from './replay.ts';
 import { openSchema } from './responses-schema.ts';
@@ -88,7 +88,7 @@ function checkNative(recording: Recording, random: Random): void {
 /** What was asked arrives as it was asked, natively; over chat, what chat has no word for is refused by its place, and nothing else. */
 function checkRequests(native: Adapter, call: Call): void {
   if (typeof call.body['input'] !== 'string' && !Array.isArray(call.body['input'])) return;
-  const { model, store, ...sent } = JSON.parse(native.ask(call).body.toString('utf8'));
+  const { model, store, ...sent } = JSON.parse(sentBy(native.ask(call)));
   const { model: _, store: __, previous_response_id: ___, background: ____, ...said } = call.body;
   expect([model, store]).toEqual([call.upstreamModel, false]);
   const sealed = (item: unknown): boolean => JSON.stringify(item).includes('"encrypted_content":"');
@@ -96,7 +96,7 @@ function checkRequests(native: Adapter, call: Call): void {
   const input = Array.isArray(said['input']) ? said['input'].filter((item) => !thoughts(item)) : said['input'];
   expect(sent).toEqual({ ...said, input });
   try {
-    const chat = JSON.parse(responsesOverChat(openaiChat({})).ask(call).body.toString('utf8'));
+    const chat = JSON.parse(sentBy(responsesOverChat(openaiChat({})).ask(call)));
     const results = (list: unknown, match: RegExp): number => (JSON.stringify(list).match(match) ?? []).length;
     expect(results(chat.messages, /"role":"tool"/g)).toBe(
       results(call.body['input'], /"type":"(function_call_output|custom_tool_call_output)"/g),

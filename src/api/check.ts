@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer';
+import { type Inside, parseWithout } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import { tooMuch } from './json-shape.ts';
 
@@ -67,11 +69,13 @@ export function parseJson(bytes: unknown, contentType: string | undefined): { re
   if (type !== 'application/json' && !type.endsWith('+json'))
     refuse('wrong_content_type', { got: type || 'none', expected: 'application/json' });
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) refuse('malformed_json', { why: 'it is empty.' });
-  const much = tooMuch(bytes);
+  const long: Inside[] = [];
+  const much = tooMuch(bytes, long);
   if (much !== undefined) refuse('malformed_json', { why: much });
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString('utf8'));
+    if (long.length > 0) body = parseWithout(bytes, long);
+    body ??= JSON.parse(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'));
   } catch (error) {
     refuse('malformed_json', { why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON' });
   }

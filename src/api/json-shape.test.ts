@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Inside, longStringBytesMin } from '../base/long-strings.ts';
 import { depthMax, tooMuch, valuesMax } from './json-shape.ts';
 
 const looked = (text: string): string | undefined => tooMuch(Buffer.from(text));
@@ -26,4 +27,12 @@ test('what is written inside strings is not counted, however it is escaped', () 
 
 test('what is no JSON ends the look all the same', () => {
   for (const text of ['', '"', '"\\', '"\\"', ']]]]', '\\"[', '{"a":"b']) expect(looked(text)).toBeUndefined();
+});
+
+test('long strings are told of where they are values', () => {
+  const long = 'x'.repeat(longStringBytesMin);
+  const json = Buffer.from(`{"${long}" : 1, "a":["${long}","${long.slice(1)}"],"b":"${long}\\""}`);
+  const found: Inside[] = [];
+  expect(tooMuch(json, found)).toBeUndefined();
+  expect(found.map(({ start, end }) => json.toString('latin1', start, end))).toEqual([long, `${long}\\"`]);
 });

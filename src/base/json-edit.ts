@@ -1,3 +1,4 @@
+import { skeletonOf } from './long-strings.ts';
 import { remembered } from './remembered.ts';
 
 /**
@@ -259,16 +260,22 @@ export function edit(text: string, changes: readonly Change[]): string {
 
 /** `edit` on UTF-8 bytes: one copy of the body, whatever its size. */
 export function editBytes(bytes: Buffer, changes: readonly Change[]): Buffer {
-  const splices = splicesOf(bytes.toString('latin1'), changes);
-  if (!splices.length) return bytes;
+  const pieces = editPieces(bytes, changes);
+  return pieces.length === 1 ? (pieces[0] ?? bytes) : Buffer.concat(pieces);
+}
+
+/** The same without a copy: parts of the body and what comes between them. Strings that were left out when it was parsed are not read here either. */
+export function editPieces(bytes: Buffer, changes: readonly Change[]): Buffer[] {
+  const skeleton = skeletonOf(bytes);
+  const splices = splicesOf((skeleton?.bytes ?? bytes).toString('latin1'), changes);
   const pieces: Buffer[] = [];
   let at = 0;
-  for (const splice of splices) {
-    pieces.push(bytes.subarray(at, splice.start), Buffer.from(splice.text, 'latin1'));
-    at = splice.end;
+  for (const { start, end, text } of splices) {
+    pieces.push(bytes.subarray(at, skeleton?.whole(start) ?? start), Buffer.from(text, 'latin1'));
+    at = skeleton?.whole(end) ?? end;
   }
-  pieces.push(bytes.subarray(at));
-  return Buffer.concat(pieces);
+  pieces.push(at === 0 ? bytes : bytes.subarray(at));
+  return pieces;
 }
 
 /**
@@ -276,20 +283,23 @@ export function editBytes(bytes: Buffer, changes: readonly Change[]): Buffer {
  * once in the bytes, and no letter of the body is written as an escape. The caller has parsed the body and seen the member there. Undefined otherwise.
  */
 export function replaceSole(bytes: Buffer, name: string, json: string): Buffer | undefined {
+  const pieces = replaceSolePieces(bytes, name, json);
+  return pieces?.length === 1 ? pieces[0] : pieces && Buffer.concat(pieces);
+}
+
+/** The same without a copy, as `editPieces`. */
+export function replaceSolePieces(bytes: Buffer, name: string, json: string): Buffer[] | undefined {
   const key = `"${name}"`;
   const at = bytes.indexOf(key, 0, 'latin1');
   if (at < 0 || bytes.indexOf(key, at + key.length, 'latin1') >= 0 || bytes.includes('\\u', 0, 'latin1')) return undefined;
   const head = bytes.toString('latin1', at + key.length, at + key.length + soleMax);
-  const found = plainString(head, 0);
-  if (found === undefined) return undefined;
-  const from = at + key.length + found.value;
-  const length = found.end - found.value;
-  if (length === json.length && head.startsWith(json, found.value)) return bytes;
-  const edited = Buffer.allocUnsafe(bytes.length - length + json.length);
-  bytes.copy(edited, 0, 0, from);
-  edited.write(json, from, 'latin1');
-  bytes.copy(edited, from + json.length, from + length);
-  return edited;
+  const value = blank(head, blank(head, 0) + 1);
+  const end = head.indexOf('"', value + 1);
+  if (head.charCodeAt(value) !== quote || end < 0 || head.charCodeAt(end - 1) === backslash) return undefined;
+  const from = at + key.length + value;
+  const length = end + 1 - value;
+  if (length === json.length && head.startsWith(json, value)) return [bytes];
+  return [bytes.subarray(0, from), Buffer.from(json, 'latin1'), bytes.subarray(from + length)];
 }
 
 /** A value longer than this is left to `editBytes`. */

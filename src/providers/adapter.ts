@@ -62,7 +62,7 @@ export interface Ask {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** What follows the body: files that nobody holds in memory, and bytes between and after them. */
+  /** What follows the body: files that nobody holds in memory, bytes between and after them, parts of the client's own body. Nothing of a request whose body is signed. */
   readonly rest?: readonly (Buffer | Enclosed)[];
 }
 

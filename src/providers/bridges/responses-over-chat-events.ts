@@ -1,7 +1,7 @@
 import type { Quantities } from '../../base/quantities.ts';
 import { jsonText } from '../../base/json-edit.ts';
 import type { Call } from '../adapter.ts';
-import type { JsonObject } from '../wire/json.ts';
+import { type JsonObject, parse, textOf, utf8 } from '../wire/json.ts';
 import { responseFrame, type Standing } from './response-frame.ts';
 import {
   callItem,
@@ -35,6 +35,31 @@ export class Numbered {
 
   response(type: string, call: Call, standing: Standing): string {
     return this.event(type, { response: responseFrame(call, standing) });
+  }
+}
+
+/**
+ * A text that grows by the JSON texts of its pieces, without their quotes, and is decoded once, at its end. A piece that is longer than a few letters is
+ * copied: as a slice it would keep all that it was cut from.
+ */
+class Growing {
+  #inside = '';
+
+  add(json: string): void {
+    const inside = json.slice(1, -1);
+    this.#inside += inside.length < 13 ? inside : Buffer.from(inside, 'latin1').toString('latin1');
+  }
+
+  get empty(): boolean {
+    return this.#inside === '';
+  }
+
+  get json(): string {
+    return `"${this.#inside}"`;
+  }
+
+  get text(): string {
+    return textOf(parse(utf8(this.json))) ?? '';
   }
 }
 
@@ -73,7 +98,7 @@ export class OpenReasoning implements OpenItem {
   readonly #output: Output;
   readonly #place: Place;
   readonly #details: unknown[] = [];
-  #text = '';
+  readonly #said = new Growing();
 
   constructor(output: Output, index: number) {
     this.#output = output;
@@ -85,29 +110,32 @@ export class OpenReasoning implements OpenItem {
     return this.#output.numbered.event('response.output_item.added', { output_index: this.#place.index, item });
   }
 
-  delta(text: string): string {
+  /** `json`: the JSON text of the words. */
+  words(json: string): string {
+    if (json === '""') return '';
     const { numbered } = this.#output;
-    const first = this.#text === '' ? numbered.raw('response.reasoning_summary_part.added', this.#part('')) : '';
-    this.#text += text;
-    return first + numbered.raw('response.reasoning_summary_text.delta', `${this.#place.json},"summary_index":0,"delta":${jsonText(text)}`);
+    const first = this.#said.empty ? numbered.raw('response.reasoning_summary_part.added', this.#part('""')) : '';
+    this.#said.add(json);
+    return first + numbered.raw('response.reasoning_summary_text.delta', `${this.#place.json},"summary_index":0,"delta":${json}`);
   }
 
   detail(details: readonly unknown[]): void {
     this.#details.push(...details);
   }
 
-  #part(text: string): string {
-    return `${this.#place.json},"summary_index":0,"part":{"type":"summary_text","text":${jsonText(text)}}`;
+  #part(json: string): string {
+    return `${this.#place.json},"summary_index":0,"part":{"type":"summary_text","text":${json}}`;
   }
 
   close(): string {
     const { numbered } = this.#output;
-    const text = this.#text;
+    const { text } = this.#said;
+    const json = jsonText(text);
     const ended =
       text === ''
         ? ''
-        : numbered.raw('response.reasoning_summary_text.done', `${this.#place.json},"summary_index":0,"text":${jsonText(text)}`) +
-          numbered.raw('response.reasoning_summary_part.done', this.#part(text));
+        : numbered.raw('response.reasoning_summary_text.done', `${this.#place.json},"summary_index":0,"text":${json}`) +
+          numbered.raw('response.reasoning_summary_part.done', this.#part(json));
     return ended + done(this.#output, this.#place, reasoningItem(this.#place.id, text, joinedDetails(this.#details)));
   }
 }
@@ -130,7 +158,7 @@ function joinedDetails(details: readonly unknown[]): unknown[] {
 
 interface Spoken {
   readonly type: 'output_text' | 'refusal';
-  text: string;
+  readonly said: Growing;
   readonly logprobs: unknown[];
 }
 
@@ -154,21 +182,31 @@ export class OpenMessage implements OpenItem {
     });
   }
 
-  delta(type: Spoken['type'], text: string, logprobs: readonly unknown[]): string {
+  /** The part that is open is text. */
+  get saysText(): boolean {
+    return this.#parts.at(-1)?.type === 'output_text';
+  }
+
+  /** More text for the part that is open. `json`: the JSON text of the words. */
+  words(json: string): string {
+    return json === '""' ? '' : this.delta('output_text', json, []);
+  }
+
+  delta(type: Spoken['type'], json: string, logprobs: readonly unknown[]): string {
     let part = this.#parts.at(-1);
     let before = '';
     if (part?.type !== type) {
       before = this.#closePart();
-      part = { type, text: '', logprobs: [] };
+      part = { type, said: new Growing(), logprobs: [] };
       this.#parts.push(part);
       const at = this.#parts.length - 1;
       this.#deltaHead = `${this.#place.json},"content_index":${at},"delta":`;
       before += this.#partEvent('response.content_part.added', type === 'refusal' ? refusalPart('') : textPart(''));
     }
-    part.text += text;
+    part.said.add(json);
     for (const one of logprobs) part.logprobs.push(one);
     const rest = type === 'refusal' ? '' : `,"logprobs":${logprobs.length ? jsonText(logprobs) : '[]'}`;
-    return before + this.#output.numbered.raw(`response.${type}.delta`, `${this.#deltaHead}${jsonText(text)}${rest}`);
+    return before + this.#output.numbered.raw(`response.${type}.delta`, `${this.#deltaHead}${json}${rest}`);
   }
 
   #partEvent(type: string, part: JsonObject): string {
@@ -178,14 +216,15 @@ export class OpenMessage implements OpenItem {
   #closePart(): string {
     const part = this.#parts.at(-1);
     if (part === undefined) return '';
-    const { type, text, logprobs } = part;
+    const { type, said, logprobs } = part;
+    const json = jsonText(said.text);
     const { numbered } = this.#output;
     const at = `${this.#place.json},"content_index":${this.#parts.length - 1}`;
-    const said =
+    const told =
       type === 'refusal'
-        ? numbered.raw('response.refusal.done', `${at},"refusal":${jsonText(text)}`)
-        : numbered.raw('response.output_text.done', `${at},"text":${jsonText(text)},"logprobs":${jsonText(logprobs)}`);
-    return said + this.#partEvent('response.content_part.done', contentOf(part));
+        ? numbered.raw('response.refusal.done', `${at},"refusal":${json}`)
+        : numbered.raw('response.output_text.done', `${at},"text":${json},"logprobs":${jsonText(logprobs)}`);
+    return told + this.#partEvent('response.content_part.done', contentOf(part));
   }
 
   close(status: ItemStatus): string {
@@ -193,7 +232,8 @@ export class OpenMessage implements OpenItem {
   }
 }
 
-const contentOf = ({ type, text, logprobs }: Spoken): JsonObject => (type === 'refusal' ? refusalPart(text) : textPart(text, logprobs));
+const contentOf = ({ type, said: { text }, logprobs }: Spoken): JsonObject =>
+  type === 'refusal' ? refusalPart(text) : textPart(text, logprobs);
 
 /** A call of a function, or of a custom tool: then its input is known once all of it is there. */
 export class OpenCall implements OpenItem {

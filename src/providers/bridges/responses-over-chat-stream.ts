@@ -1,6 +1,8 @@
+import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
+import { eachChunk, plainWords } from './chat-events.ts';
 import { customTools } from './responses-over-chat-answer.ts';
 import { lastEvent, Numbered, OpenCall, type OpenItem, OpenMessage, OpenReasoning, type Output } from './responses-over-chat-events.ts';
 import { ItemIds, type ItemStatus } from './responses-over-chat-items.ts';
@@ -43,15 +45,31 @@ export class ResponseStream implements StreamTranslator {
 
   #hear(events: string): string {
     if (events === '') return '';
-    let out = '';
-    for (const event of events.split('\n\n')) {
-      const chunk = event === '' ? undefined : parse(utf8(event.slice('data: '.length)));
-      if (!isObject(chunk)) continue;
-      for (const choice of listOf(chunk['choices'])) if (isObject(choice) && choice['index'] === 0) out += this.#choice(choice);
-    }
+    let out = eachChunk(events, this.#chunk);
     if (out !== '') out = this.#beginning() + out;
     this.meter.nextEvent = this.#output.numbered.next;
     return out;
+  }
+
+  readonly #chunk = (json: string): string => {
+    const plain = this.#plain(json);
+    if (plain !== undefined) return plain;
+    const chunk = parse(utf8(json));
+    if (!isObject(chunk)) return '';
+    let out = '';
+    for (const choice of listOf(chunk['choices'])) if (isObject(choice) && choice['index'] === 0) out += this.#choice(choice);
+    return out;
+  };
+
+  /** Nearly every chunk: more words of what is being said. */
+  #plain(json: string): string | undefined {
+    const open = this.#speaking;
+    if (open instanceof OpenMessage && open.saysText) {
+      const words = json.includes('"logprobs":{') ? undefined : plainWords(json, '{"index":0,"delta":{"content":"');
+      return words && open.words(words);
+    }
+    const thoughts = open instanceof OpenReasoning ? plainWords(json, '{"index":0,"delta":{"reasoning_content":"') : undefined;
+    return thoughts && open?.words(thoughts);
   }
 
   /** Nothing leaves before the model has said something: until then its vendor may be replaced. */
@@ -88,7 +106,7 @@ export class ResponseStream implements StreamTranslator {
       out += open.begin();
     }
     open.detail(details);
-    return text === '' ? out : out + open.delta(text);
+    return text === '' ? out : out + open.words(jsonText(text));
   }
 
   #say(type: 'output_text' | 'refusal', text: string | undefined, logprobs: readonly unknown[]): string {
@@ -100,7 +118,7 @@ export class ResponseStream implements StreamTranslator {
       open = this.#speaking = new OpenMessage(this.#output, this.#items++);
       out += open.begin();
     }
-    return out + open.delta(type, text, logprobs);
+    return out + open.delta(type, jsonText(text), logprobs);
   }
 
   /** Calls stay open until the end: pieces of several may come in turn. */

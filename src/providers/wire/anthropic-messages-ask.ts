@@ -1,3 +1,4 @@
+import { jsonPieces } from '../../base/long-strings.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { type Traits, traitsOf } from './anthropic-messages-models.ts';
 import { thinkingBlocks } from './anthropic-messages-signed.ts';
@@ -5,6 +6,7 @@ import { type Thinking, thinkingFor } from './anthropic-messages-thinking.ts';
 import { planTools, type ToolPlan } from './anthropic-messages-tools.ts';
 import { writeMessages, writeSystem } from './anthropic-messages-turns.ts';
 import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
+import { inPieces } from './in-pieces.ts';
 import { countOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
 import { unsignedCalls, withSignatures } from './signatures.ts';
 
@@ -46,7 +48,7 @@ export function askMessages(call: Call, host: MessagesHost): Ask {
     ...(call.streamUpstream ? { stream: true } : {}),
   };
   const path = host.path?.(call.upstreamModel, call.streamUpstream) ?? '/messages';
-  return { path, headers, body: Buffer.from(JSON.stringify(sent)) };
+  return { path, headers, ...inPieces(jsonPieces(sent, call.bytes)) };
 }
 
 /** The same for asking and for reading the answer: whether the hidden tool is in play. */

@@ -1,4 +1,4 @@
-import { type Change, editBytes, jsonText } from '../../base/json-edit.ts';
+import { type Change, editBytes, editPieces, jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
 import { refuse } from '../../base/refusal.ts';
 import type { Adapter, Answer, Ask, Call, Inquiry } from '../adapter.ts';
@@ -8,6 +8,7 @@ import { counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
 import { fitting } from './anthropic-native-fit.ts';
 import { MessageCollector } from './anthropic-native-collect.ts';
 import { MessageStream } from './anthropic-native-stream.ts';
+import { inPieces } from './in-pieces.ts';
 import { countOf, isObject, listOf, objectOf, parse, textOf } from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 
@@ -69,7 +70,7 @@ function askAt(path: string, call: Call, changes: readonly Change[]): Ask {
     const value = call.clientHeaders?.[name];
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(',') : value;
   }
-  return { path, headers, body: editBytes(call.bytes, changes) };
+  return { path, headers, ...inPieces(editPieces(call.bytes, changes)) };
 }
 
 /** What another model of the same conversation said with it would be refused here: thinking that no Claude signed, and signatures of calls. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Change, editBytes, jsonText, nameJson, type Path, replaceSole } from '../../base/json-edit.ts';
+import { type Change, editPieces, jsonText, nameJson, type Path, replaceSolePieces } from '../../base/json-edit.ts';
 import type { Ask, Call } from '../adapter.ts';
+import { inPieces } from './in-pieces.ts';
 import { isObject, listOf } from './json.ts';
 import { accepts, type Dropped, type OutputLimit, type Quirks } from './openai-chat-quirks.ts';
 import { standInForThoughts } from './openai-chat-thoughts.ts';
@@ -25,8 +26,12 @@ export function askChat(call: Call, quirks: Quirks): Ask {
   askForUsage(call, quirks, changes);
   if (quirks.thoughtsWithCalls) standInForThoughts(call, quirks.thoughtsWithCalls, changes);
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
-  const body = changes.length === 0 ? replaceSole(call.bytes, 'model', model) : undefined;
-  return { path: '/chat/completions', headers, body: body ?? editBytes(call.bytes, [{ path: ['model'], json: model }, ...changes]) };
+  const pieces = changes.length === 0 ? replaceSolePieces(call.bytes, 'model', model) : undefined;
+  return {
+    path: '/chat/completions',
+    headers,
+    ...inPieces(pieces ?? editPieces(call.bytes, [{ path: ['model'], json: model }, ...changes])),
+  };
 }
 
 /** Where the member is not passed on, nothing is asked of anybody. */

@@ -1,6 +1,7 @@
-import { type Change, editBytes, jsonText } from '../../base/json-edit.ts';
+import { type Change, editPieces, jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { Adapter, Answer, Ask, Call } from '../adapter.ts';
+import { inPieces } from './in-pieces.ts';
 import { isObject, listOf, objectOf, parse, textOf } from './json.ts';
 import { faultOf, protocolFault } from './openai-chat-fault.ts';
 import type { Dropped, FaultRule } from './openai-chat-quirks.ts';
@@ -69,7 +70,7 @@ function askNative(call: Call, quirks: NativeQuirks): Ask {
     for (const { member, but } of drop)
       if (body[member] !== undefined && (but === undefined || body[member] !== but)) changes.push({ path: [member] });
   }
-  return { path: '/responses', headers, body: editBytes(call.bytes, unique(changes)) };
+  return { path: '/responses', headers, ...inPieces(editPieces(call.bytes, unique(changes))) };
 }
 
 const unique = (changes: readonly Change[]): Change[] => [...new Map(changes.map((change) => [change.path.join('.'), change])).values()];

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Change, edit, editBytes } from './json-edit.ts';
+import { type Inside, jsonPieces, longStringBytesMin, parseWithout, skeletonOf } from './long-strings.ts';
+
+/** Where the strings are that begin with `L`, as a value. */
+const insides = (json: Buffer): Inside[] =>
+  [...json.toString('latin1').matchAll(/(?<=[:[,]\s*")L(?:[^"\\]|\\.)*(?="\s*[,}\]])/g)].map((found) => ({
+    start: found.index,
+    end: found.index + found[0].length,
+  }));
+
+const letters = fc.string({ unit: fc.constantFrom('L', '"', '\\', 'é', '世', '\n', ' ', '0', '\u007f', 'long '), maxLength: 30 });
+const base64 = fc.stringMatching(/^[A-Za-z0-9+/]{0,60}={0,2}$/).map((text) => `L${text}`);
+const value = fc.letrec((again) => ({
+  any: fc.oneof(
+    { maxDepth: 4 },
+    base64,
+    letters,
+    fc.integer(),
+    fc.array(again('any')),
+    fc.dictionary(fc.constantFrom('a', 'model', 'é', '__proto__'), again('any')),
+  ),
+})).any;
+
+test('what is parsed without its long strings is what JSON.parse makes of the whole, or nothing', () => {
+  let without = 0;
+  fc.assert(
+    fc.property(value, fc.boolean(), (any, spaced) => {
+      const json = Buffer.from(JSON.stringify({ any }, null, spaced ? 1 : undefined));
+      const parsed = parseWithout(json, insides(json));
+      if (parsed === undefined) return;
+      without++;
+      expect(parsed).toEqual(JSON.parse(json.toString('utf8')));
+    }),
+    { numRuns: 500 },
+  );
+  expect(without).toBeGreaterThan(100);
+});
+
+test('edits of such bytes are those of any other', () => {
+  const changes: Change[] = [{ path: ['model'], json: '"new"' }, { path: ['any', 'a'] }, { path: ['options', 'usage'], json: 'true' }];
+  fc.assert(
+    fc.property(value, value, (any, after) => {
+      const text = JSON.stringify({ any, model: 'old', after });
+      const json = Buffer.from(text);
+      parseWithout(json, insides(json));
+      const same = Buffer.from(text).toString('latin1');
+      expect(editBytes(json, changes).toString('latin1')).toBe(edit(same, changes));
+    }),
+  );
+});
+
+test('a member that is there twice, an escape, a control character and what is no JSON are left to the whole reading', () => {
+  const tried = (text: string): unknown => {
+    const json = Buffer.from(text, 'latin1');
+    return parseWithout(json, insides(json));
+  };
+  expect(tried('{"a":"Labcdefgh","b":1}')).toEqual({ a: 'Labcdefgh', b: 1 });
+  expect(tried('{"a":"Labcdefgh","a":1}')).toBeUndefined();
+  expect(tried('{"a":"Labcd\\u0041","b":1}')).toBeUndefined();
+  for (const odd of ['\0', '\n', '\u001f', '\u0080', '\u00ff'])
+    for (let at = 0; at < 9; at++) expect(tried(`{"a":"L${'a'.repeat(at)}${odd}${'b'.repeat(9 - at)}"}`)).toBeUndefined();
+  expect(tried('{"a":"Labcdefgh","b":}')).toBeUndefined();
+});
+
+test('long strings of a value are the bytes that they came as', () => {
+  const picture = 'iVBORw0K'.repeat(longStringBytesMin / 8);
+  const url = `data:image/png;base64,${picture}`;
+  const json = Buffer.from(JSON.stringify({ text: 'é', url }));
+  const start = json.indexOf('data:');
+  parseWithout(json, [{ start, end: start + url.length }]);
+  const made = { say: '世"', source: { data: picture }, other: 'x'.repeat(longStringBytesMin) };
+  const pieces = jsonPieces(made, json);
+  expect(Buffer.concat(pieces).toString('utf8')).toBe(JSON.stringify(made));
+  expect(pieces.some((piece) => piece.buffer === json.buffer && piece.length === picture.length)).toBe(true);
+  expect(Buffer.concat(jsonPieces(made, Buffer.from('{}'))).toString('utf8')).toBe(JSON.stringify(made));
+  expect(skeletonOf(Buffer.from('{}'))).toBeUndefined();
+});

@@ -1,0 +1,149 @@
+import { randomText } from './id.ts';
+
+/** The inside of a string in a JSON text, without its quotes: byte offsets. */
+export interface Inside {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** JSON without its long strings (pictures, sound and files in base64): something short stands in the place of each. */
+export interface Skeleton {
+  readonly bytes: Buffer;
+  /** The offset in the whole of what begins or ends at this offset of the skeleton, which is not inside a string that was taken out. */
+  whole(offset: number): number;
+  /** The bytes that one of those strings, or the end of one, came as: base64 without the head of its data URL. */
+  part(text: string): Buffer | undefined;
+}
+
+/** From this length on it costs more to copy and scan a string than to leave it out. */
+export const longStringBytesMin = 32_768;
+
+interface Cut {
+  /** Where the stand-in begins and ends. */
+  readonly at: number;
+  readonly end: number;
+  /** How much longer the string was. */
+  readonly longer: number;
+}
+
+const skeletons = new WeakMap<Buffer, Skeleton>();
+
+/** Of bytes that `parseWithout` has parsed, for as long as they are there. */
+export const skeletonOf = (bytes: Buffer): Skeleton | undefined => skeletons.get(bytes);
+
+/**
+ * Parses JSON whose long strings are at `found` without copying or scanning them with the rest. Undefined where that is not possible: it is no JSON, a string of
+ * them has escapes, control characters or letters beyond ASCII, or a member is there twice.
+ */
+export function parseWithout(json: Buffer, found: readonly Inside[]): unknown {
+  if (!found.every((inside) => isPlain(json, inside))) return undefined;
+  const pieces: Buffer[] = [];
+  const cuts: Cut[] = [];
+  let from = 0;
+  let taken = 0;
+  for (const [i, { start, end }] of found.entries()) {
+    const standIn = Buffer.from(`${mark}${i}`, 'latin1');
+    pieces.push(json.subarray(from, start), standIn);
+    const at = start - taken;
+    const longer = end - start - standIn.length;
+    cuts.push({ at, end: at + standIn.length, longer });
+    taken += longer;
+    from = end;
+  }
+  pieces.push(json.subarray(from));
+  const bytes = Buffer.concat(pieces);
+  const strings = found.map(({ start, end }) => json.toString('latin1', start, end));
+  const filler = new Filler(strings);
+  const value = filler.fill(parsed(bytes));
+  if (!filler.filled) return undefined;
+  skeletons.set(json, {
+    bytes,
+    whole: (offset) => cuts.reduce((sum, cut) => (offset >= cut.end ? sum + cut.longer : sum), offset),
+    part(text) {
+      const end = found[strings.findIndex((string) => string.slice(-text.length) === text)]?.end;
+      return end === undefined ? undefined : json.subarray(end - text.length, end);
+    },
+  });
+  return value;
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON text of a value that was made of what `source` said: its long strings are not written again. */
+export function jsonPieces(value: unknown, source: Buffer): Buffer[] {
+  const skeleton = skeletonOf(source);
+  if (skeleton === undefined) return [Buffer.from(JSON.stringify(value))];
+  const parts: Buffer[] = [];
+  const written = JSON.stringify(value, (_name, inner: unknown) => {
+    const part = typeof inner === 'string' && inner.length >= longStringBytesMin ? skeleton.part(inner) : undefined;
+    return part === undefined ? inner : `${mark}${parts.push(part) - 1}`;
+  });
+  const standIn = new RegExp(`${mark}(\\d+)`);
+  return written.split(standIn).map((text, i) => (i % 2 === 0 ? Buffer.from(text) : (parts[Number(text)] ?? Buffer.alloc(0))));
+}
+
+/** Nobody outside can write a stand-in of this process. */
+const mark = `long ${randomText(20)} `;
+
+/** Puts the strings where their stand-ins are. */
+class Filler {
+  readonly #strings: readonly string[];
+  #left: number;
+
+  constructor(strings: readonly string[]) {
+    this.#strings = strings;
+    this.#left = strings.length;
+  }
+
+  get filled(): boolean {
+    return this.#left === 0;
+  }
+
+  fill(value: unknown): unknown {
+    if (typeof value === 'string') return value.startsWith(mark) ? this.#take(Number(value.slice(mark.length))) : value;
+    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) value[i] = this.fill(value[i]);
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value)) {
+        const whole = this.fill(inner);
+        if (whole !== inner) Reflect.set(value, name, whole);
+      }
+    return value;
+  }
+
+  #take(i: number): string | undefined {
+    this.#left -= 1;
+    return this.#strings[i];
+  }
+}
+
+const backslash = 0x5c;
+
+/** Whether a string is what it says: printable ASCII without an escape. Four bytes are looked at at a time. */
+function isPlain(json: Buffer, { start, end }: Inside): boolean {
+  if (json.subarray(start, end).includes(backslash)) return false;
+  const aligned = start + ((4 - ((json.byteOffset + start) & 3)) & 3);
+  const words = Math.max(0, end - aligned) >> 2;
+  const rest = words === 0 ? start : aligned + words * 4;
+  for (let i = start; words > 0 && i < aligned; i++) if (!isPrintable(json[i])) return false;
+  for (let i = rest; i < end; i++) if (!isPrintable(json[i])) return false;
+  return words === 0 || arePrintable(new Int32Array(json.buffer, json.byteOffset + aligned, words));
+}
+
+const isPrintable = (byte = 0): boolean => byte >= 0x20 && byte < 0x80;
+
+/** A byte beyond ASCII has its highest bit; one below 0x20 gets it when 0x20 is taken from it. An iterator would cost ten times as much. */
+function arePrintable(four: Int32Array): boolean {
+  let odd = 0;
+  for (let i = 0; i < four.length; i++) {
+    const word = four[i] ?? 0;
+    odd |= (word | (word - 0x20202020)) & 0x80808080;
+  }
+  return odd === 0;
+}
