@@ -2,15 +2,8 @@ import type { Answer, Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../wire/json.ts';
 import { responsesQuantities } from '../wire/openai-responses-usage.ts';
 import { responseFrame } from './response-frame.ts';
-import { callItem, ItemIds, messageItem, reasoningItem, refusalPart, textPart } from './responses-over-chat-items.ts';
-
-/** Which tools of the request were custom ones. */
-export const customTools = (body: JsonObject): ReadonlySet<unknown> =>
-  new Set(
-    listOf(body['tools'])
-      .filter((tool) => objectOf(tool)?.['type'] === 'custom')
-      .map((tool) => objectOf(tool)?.['name']),
-  );
+import { calledAs, callItem, ItemIds, messageItem, reasoningItem, refusalPart, textPart } from './responses-over-chat-items.ts';
+import { toolsByChatName } from './responses-over-chat-tools.ts';
 
 /** A chat completion as a response. */
 export function responseAnswer(answer: Answer, call: Call): Answer {
@@ -36,7 +29,7 @@ function asResponses(usage: JsonObject | undefined): JsonObject | undefined {
 
 function outputOf(message: JsonObject, choice: JsonObject, call: Call, status: 'completed' | 'incomplete'): JsonObject[] {
   const ids = new ItemIds(call.answerId);
-  const custom = customTools(call.body);
+  const tools = toolsByChatName(call.body);
   const output: JsonObject[] = [];
   const reasoning = textOf(message['reasoning_content']) ?? '';
   const details = listOf(message['reasoning_details']);
@@ -52,14 +45,14 @@ function outputOf(message: JsonObject, choice: JsonObject, call: Call, status: '
   if (parts.length) output.push(messageItem(ids.next('msg'), parts, status));
   for (const one of calls) {
     const fn = objectOf(one['function']) ?? {};
+    const { custom, ...tool } = calledAs(textOf(fn['name']) ?? '', tools);
     const called = {
+      ...tool,
       callId: textOf(one['id']) ?? '',
-      name: textOf(fn['name']) ?? '',
       arguments: textOf(fn['arguments']) ?? '',
       extra: one['extra_content'],
     };
-    const isCustom = custom.has(called.name);
-    output.push(callItem(ids.next(isCustom ? 'ctc' : 'fc'), called, status, isCustom));
+    output.push(callItem(ids.next(custom ? 'ctc' : 'fc'), called, status, custom));
   }
   return output;
 }

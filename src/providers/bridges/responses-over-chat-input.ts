@@ -1,7 +1,7 @@
 import { refuse } from '../../base/refusal.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../wire/json.ts';
-import { customInput } from './responses-over-chat-items.ts';
 import { opened } from './responses-over-chat-seal.ts';
+import { chatName, customInput } from './responses-over-chat-tools.ts';
 
 /** A message of an assistant while items are added to it. */
 type Draft = Record<string, unknown> & { readonly role: string };
@@ -76,7 +76,7 @@ function addCall(into: Draft, item: JsonObject, args: string): void {
   const call = {
     id: textOf(item['call_id']) ?? '',
     type: 'function',
-    function: { name: textOf(item['name']) ?? '', arguments: args },
+    function: { name: chatName(item), arguments: args },
     ...extra,
   };
   into['tool_calls'] = [...listOf(into['tool_calls']), call];

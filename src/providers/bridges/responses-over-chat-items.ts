@@ -1,8 +1,6 @@
 import { type JsonObject, parse, objectOf, textOf } from '../wire/json.ts';
 import { sealed } from './responses-over-chat-seal.ts';
-
-/** A custom tool takes one text; for chat it is a function with one of this name. */
-export const customInput = 'input';
+import { customInput, type Tool } from './responses-over-chat-tools.ts';
 
 /** Ids of a response's items: its own random part and their place in it. */
 export class ItemIds {
@@ -44,16 +42,25 @@ export function reasoningItem(id: string, text: string, details: readonly unknow
 export interface Called {
   readonly callId: string;
   readonly name: string;
+  readonly namespace: string | undefined;
   readonly arguments: string;
   /** What the vendor put beside the call and wants back with it. */
   readonly extra: unknown;
 }
 
 export function callItem(id: string, called: Called, status: ItemStatus, custom: boolean): JsonObject {
-  const beside = called.extra === undefined ? {} : { extra_content: called.extra };
+  const beside = {
+    ...(called.namespace === undefined ? {} : { namespace: called.namespace }),
+    ...(called.extra === undefined ? {} : { extra_content: called.extra }),
+  };
   if (custom)
     return { id, type: 'custom_tool_call', status, call_id: called.callId, name: called.name, input: inputOf(called.arguments), ...beside };
   return { id, type: 'function_call', status, arguments: called.arguments, call_id: called.callId, name: called.name, ...beside };
+}
+
+/** By its own names, what chat calls `chatName`. A model may call what it was not given. */
+export function calledAs(chatName: string, tools: ReadonlyMap<string, Tool>): Tool {
+  return tools.get(chatName) ?? { name: chatName, namespace: undefined, custom: false };
 }
 
 /** The one text of a custom tool, from the function that stood for it. */

@@ -2,7 +2,7 @@ import { refuse } from '../../base/refusal.ts';
 import type { Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
 import { chatMessages } from './responses-over-chat-input.ts';
-import { customInput } from './responses-over-chat-items.ts';
+import { chatChoice, chatTools } from './responses-over-chat-tools.ts';
 
 /** Members that chat knows by the same name and meaning. */
 const carried = [
@@ -23,7 +23,7 @@ export function chatBody(call: Call): JsonObject {
   refuseUncarried(body);
   const { format, verbosity } = objectOf(body['text']) ?? {};
   const effort = textOf(objectOf(body['reasoning'])?.['effort']);
-  const tools = listOf(body['tools']).map(chatTool);
+  const tools = chatTools(body);
   const choice = tools.length ? chatChoice(body['tool_choice']) : undefined;
   const sent: Record<string, unknown> = {
     model: call.publicModel,
@@ -46,37 +46,6 @@ function refuseUncarried(body: JsonObject): void {
   if (body['prompt'] != null) refuse('invalid_value', { param: 'prompt', why: 'stored prompts are not available for this model.' });
   if (body['context_management'] != null && listOf(body['context_management']).length)
     refuse('invalid_value', { param: 'context_management', why: 'it is not available for this model.' });
-}
-
-function chatTool(value: unknown, i: number): JsonObject {
-  const tool = objectOf(value) ?? {};
-  const { type, name, description } = tool;
-  const told = typeof description === 'string' ? { description } : {};
-  if (type === 'function') {
-    const strict = tool['strict'] == null ? {} : { strict: tool['strict'] };
-    return { type, function: { name, ...told, parameters: tool['parameters'] ?? { type: 'object', properties: {} }, ...strict } };
-  }
-  if (type === 'custom') {
-    const parameters = {
-      type: 'object',
-      properties: { [customInput]: { type: 'string' } },
-      required: [customInput],
-      additionalProperties: false,
-    };
-    return { type: 'function', function: { name, ...told, parameters } };
-  }
-  return refuse('invalid_value', { param: `tools[${i}].type`, why: `tools of type '${String(type)}' are not available for this model.` });
-}
-
-function chatChoice(value: unknown): unknown {
-  if (!isObject(value)) return value ?? undefined;
-  const { type, name } = value;
-  if (type === 'function' || type === 'custom') return { type: 'function', function: { name } };
-  if (type === 'allowed_tools') {
-    const tools = listOf(value['tools']).map((one) => ({ type: 'function', function: { name: objectOf(one)?.['name'] } }));
-    return { type, allowed_tools: { mode: value['mode'] ?? 'auto', tools } };
-  }
-  return refuse('invalid_value', { param: 'tool_choice.type', why: `'${String(type)}' is not available for this model.` });
 }
 
 function formatOf(value: unknown): JsonObject {

@@ -3,9 +3,9 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
 import { eachChunk, plainWords } from './chat-events.ts';
-import { customTools } from './responses-over-chat-answer.ts';
 import { lastEvent, Numbered, OpenCall, type OpenItem, OpenMessage, OpenReasoning, type Output } from './responses-over-chat-events.ts';
-import { ItemIds, type ItemStatus } from './responses-over-chat-items.ts';
+import { calledAs, ItemIds, type ItemStatus } from './responses-over-chat-items.ts';
+import { type Tool, toolsByChatName } from './responses-over-chat-tools.ts';
 
 /** The chunks of a chat completion, which its own adapter has made regular, as the events of a response (wire-formats §1.7). */
 export class ResponseStream implements StreamTranslator {
@@ -13,7 +13,7 @@ export class ResponseStream implements StreamTranslator {
   readonly #call: Call;
   readonly #chat: StreamTranslator;
   readonly #output: Output;
-  readonly #custom: ReadonlySet<unknown>;
+  readonly #tools: ReadonlyMap<string, Tool>;
   readonly #calls = new Map<unknown, OpenCall>();
   #items = 0;
   #speaking: OpenReasoning | OpenMessage | undefined;
@@ -26,7 +26,7 @@ export class ResponseStream implements StreamTranslator {
     this.#chat = chat;
     this.meter = chat.meter;
     this.#output = { numbered: new Numbered(eventsOfBeginning), ids: new ItemIds(call.answerId), items: [] };
-    this.#custom = customTools(call.body);
+    this.#tools = toolsByChatName(call.body);
   }
 
   push(piece: Buffer): string {
@@ -127,10 +127,10 @@ export class ResponseStream implements StreamTranslator {
     const args = textOf(fn['arguments']) ?? '';
     const known = this.#calls.get(delta['index']);
     if (known) return known.delta(args);
-    const name = textOf(fn['name']) ?? '';
-    const called = { callId: textOf(delta['id']) ?? '', name, arguments: '', extra: delta['extra_content'] };
+    const { custom, ...tool } = calledAs(textOf(fn['name']) ?? '', this.#tools);
+    const called = { ...tool, callId: textOf(delta['id']) ?? '', arguments: '', extra: delta['extra_content'] };
     const before = this.#closeSpeaking('completed');
-    const open = new OpenCall(this.#output, this.#items++, called, this.#custom.has(name));
+    const open = new OpenCall(this.#output, this.#items++, called, custom);
     this.#calls.set(delta['index'], open);
     return before + open.begin() + open.delta(args);
   }

@@ -36,6 +36,8 @@ function answered(call: Call, message: object, finish = 'stop'): Record<string, 
   return JSON.parse(answer.body.toString('utf8'));
 }
 
+const listed = (output: unknown): unknown[] => (Array.isArray(output) ? output : []);
+
 test('items become messages: what an assistant thought, said and called between two words of others is one message', () => {
   const sent = asked(
     callOf({
@@ -139,12 +141,46 @@ test('a refusal is a part of its own', () => {
 describe('what chat has no word for is refused by its place', () => {
   test.each([
     [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'namespace', name: 'a', tools: [{ type: 'web_search' }] }] }, 'tools[0].tools[0].type'],
     [{ input: [{ type: 'computer_call_output', call_id: 'x', output: {} }] }, 'input[0].type'],
     [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }] }, 'input[0].content[0].file_id'],
     [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
   ])('%j: %s', (body, param) => {
     expect(() => asked(callOf(body))).toThrow(expect.objectContaining({ param }));
   });
+});
+
+test('tools of a namespace are functions beside the others, and calls of them are told as theirs', () => {
+  const close = { type: 'function', name: 'close', description: 'Ends one', parameters: { type: 'object' } };
+  const tools = [
+    { type: 'function', name: 'close', parameters: { type: 'object' } },
+    { type: 'namespace', name: 'agents', description: 'Sub-agents', tools: [close, { type: 'custom', name: 'patch' }] },
+    { type: 'namespace', name: 'mcp__files__', tools: [{ type: 'function', name: 'read', parameters: { type: 'object' } }] },
+  ];
+  const before = { type: 'function_call', call_id: 'a', namespace: 'agents', name: 'close', arguments: '{}' };
+  const input = [{ role: 'user', content: 'Close' }, before, { type: 'function_call_output', call_id: 'a', output: 'Closed' }];
+  const call = callOf({ tools, input, tool_choice: { type: 'function', name: 'close', namespace: 'agents' } });
+  const sent = asked(call) as { tools: { function: { name: string } }[]; messages: Record<string, unknown>[] };
+  expect(sent.tools.map((tool) => tool.function.name)).toEqual(['close', 'agents__close', 'agents__patch', 'mcp__files__read']);
+  expect(sent).toMatchObject({ tool_choice: { function: { name: 'agents__close' } } });
+  expect(sent.messages[1]).toMatchObject({ tool_calls: [{ id: 'a', function: { name: 'agents__close' } }] });
+  const names = ['close', 'agents__close', 'mcp__files__read', 'unheard_of'];
+  const calls = names.map((name, index) => ({ index, id: name, type: 'function', function: { name, arguments: '{}' } }));
+  const patch = { index: 4, id: 'p', type: 'function', function: { name: 'agents__patch', arguments: '{"input":"x"}' } };
+  const expected = [
+    { type: 'function_call', name: 'close' },
+    { type: 'function_call', name: 'close', namespace: 'agents' },
+    { type: 'function_call', name: 'read', namespace: 'mcp__files__' },
+    { type: 'function_call', name: 'unheard_of' },
+    { type: 'custom_tool_call', name: 'patch', namespace: 'agents', input: 'x' },
+  ];
+  const { output } = answered(call, { tool_calls: [...calls, patch] }, 'tool_calls');
+  expect(output).toMatchObject(expected);
+  expect(listed(output)[0]).not.toHaveProperty('namespace');
+  const translator = bridge.stream({ ...call, stream: true, streamUpstream: true });
+  const chunk = { id: 'x', choices: [{ index: 0, delta: { tool_calls: [...calls, patch] }, finish_reason: 'tool_calls' }] };
+  const out = translator.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)) + translator.end();
+  expect(JSON.parse(/event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '').response.output).toMatchObject(expected);
 });
 
 test('calls whose pieces come in turn are told apart, and text after them is an item of its own', () => {
