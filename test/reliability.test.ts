@@ -4,11 +4,13 @@ import { expect, test } from 'vitest';
 const page = readFileSync(new URL('../docs/reliability.md', import.meta.url), 'utf8');
 
 /** What happens, what comes of it, and the tests that show it. */
-const rows = [...page.matchAll(/^\| (?!what breaks \||what happens \||attack \||---)(.+?) \| (.+) \| (.+?) \|$/gm)].map(([, what = '', outcome = '', tests = '']) => ({
-  what,
-  outcome,
-  tests,
-}));
+const rows = [...page.matchAll(/^\| (?!what breaks \||what happens \||attack \||---)(.+?) \| (.+) \| (.+?) \|$/gm)].map(
+  ([, what = '', outcome = '', tests = '']) => ({
+    what,
+    outcome,
+    tests,
+  }),
+);
 
 /** The faults and attacks that nobody may forget to show. */
 const expected: readonly RegExp[] = [
