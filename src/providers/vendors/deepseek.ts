@@ -13,6 +13,8 @@ const faults: readonly FaultRule[] = [
 
 // `max_completion_tokens` is not documented and would be ignored: then no limit holds.
 const chat = openaiChat({
+  // "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`" (public issues, 2026-07).
+  developers: false,
   outputLimit: { name: 'max_tokens', takesBoth: false },
   // api-docs.deepseek.com/guides/thinking_mode#tool-calls, 2026-08: "Missing `reasoning_content` field in the assistant message".
   thoughtsWithCalls: /^(?!deepseek-chat$)/,

@@ -20,6 +20,7 @@ export const llamacpp = defineVendor({
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   speaks: {
     chat: openaiChat({
+      developers: false, // the model's template decides, and many refuse it (ggml-org/llama.cpp#20079, 2026-03)
       outputLimit: { name: 'max_tokens', takesBoth: false },
       thinkTags: true,
       // As a server of one's own, it would read addresses inside the network that it stands in.

@@ -11,7 +11,8 @@ export const ollama = defineVendor({
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   speaks: {
     // Images are base64 (same page).
-    chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: false }, readsAddresses: [] }),
+    // Roles are the model's, and `developer` is none of them (ollama-python#453, 2025-03).
+    chat: openaiChat({ developers: false, outputLimit: { name: 'max_tokens', takesBoth: false }, readsAddresses: [] }),
     // "prompt currently only accepts a string" (same page).
     completions: openaiCompletions({ onePrompt: true }),
     // Versions that know no base64 answer in numbers.

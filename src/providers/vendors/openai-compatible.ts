@@ -17,7 +17,8 @@ export const openaiCompatible = defineVendor({
     images: openaiImages(),
     image_edits: openaiEdits(),
     image_variations: openaiEdits({ drop: ['prompt', 'quality', 'style', 'background'] }, '/images/variations'),
-    chat: openaiChat({ outputLimit: { name: 'max_tokens', takesBoth: true } }),
+    // Every server knows a system, few a developer.
+    chat: openaiChat({ developers: false, outputLimit: { name: 'max_tokens', takesBoth: true } }),
     completions: openaiCompletions(),
     embeddings: openaiEmbeddings(),
     moderations: openaiModerations(),

@@ -29,7 +29,8 @@ export const qwen = defineVendor({
   consoleUrl: 'https://bailian.console.aliyun.com',
   env: { apiKey: 'DASHSCOPE_API_KEY' },
   speaks: {
-    chat: openaiChat({ faults }),
+    // "developer is not one of ['system', 'assistant', 'user', 'tool', 'function']" (public issues, 2026-03).
+    chat: openaiChat({ developers: false, faults }),
     // help.aliyun.com/zh/model-studio/text-embedding-synchronous-api, 2026-08
     transcriptions: qwenTranscriptions(faults),
     speech: qwenSpeech(faults),

@@ -13,7 +13,8 @@ export const vllm = defineVendor({
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   speaks: {
     // As a server of one's own, it would read addresses inside the network that it stands in.
-    chat: openaiChat({ thinkTags: true, readsAddresses: [] }),
+    // Which roles there are is up to the model's template; many know no `developer` ("Unexpected message role.", public issues, 2026-06).
+    chat: openaiChat({ developers: false, thinkTags: true, readsAddresses: [] }),
     completions: openaiCompletions(),
     embeddings: openaiEmbeddings(),
     rerank: rerank(),

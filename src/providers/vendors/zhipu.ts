@@ -27,6 +27,7 @@ export const zhipu = defineVendor({
   env: { apiKey: 'ZHIPU_API_KEY' },
   speaks: {
     chat: openaiChat({
+      developers: false, // "[1214] Incorrect role information" (public issues, 2026-09)
       outputLimit: { name: 'max_tokens', takesBoth: false },
       faults,
     }),

@@ -25,6 +25,7 @@ export function askChat(call: Call, quirks: Quirks): Ask {
   for (const [name, change] of members) changes.push({ path: [name], ...change });
   askForUsage(call, quirks, changes);
   if (quirks.thoughtsWithCalls) standInForThoughts(call, quirks.thoughtsWithCalls, changes);
+  if (quirks.developers === false) developersAreSystems(call, changes);
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
   const pieces = changes.length === 0 ? replaceSolePieces(call.bytes, 'model', model) : undefined;
   return {
@@ -86,6 +87,12 @@ function askForUsage(call: Call, quirks: Quirks, changes: Change[]): void {
   } else if (call.streamUpstream && !call.includeUsage) {
     changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
   }
+}
+
+function developersAreSystems(call: Call, changes: Change[]): void {
+  listOf(call.body['messages']).forEach((message, i) => {
+    if (isObject(message) && message['role'] === 'developer') changes.push({ path: ['messages', i, 'role'], json: '"system"' });
+  });
 }
 
 /** Ids that other vendors gave are hashed into this vendor's alphabet: the same on the call and on its result, on every request. */

@@ -41,6 +41,8 @@ export interface Quirks {
   readonly rename?: Readonly<Record<string, string>>;
   readonly drop?: readonly Dropped[];
   readonly models?: readonly ModelRule[];
+  /** Knows the role `developer`. False: it refuses it, and gets a `system` instead. */
+  readonly developers?: false;
   /** Tool call ids must match; others are hashed into `length` letters and digits. */
   readonly toolIds?: { readonly pattern: RegExp; readonly length: number };
   /** Models that refuse their own turn with tool calls when its reasoning does not come back (upstream ids). */

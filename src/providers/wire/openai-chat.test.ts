@@ -84,6 +84,14 @@ describe('a request', () => {
     expect(first.tool_calls).toEqual([{ id: second.tool_call_id }, { id: 'Abc123xyz' }]);
   });
 
+  it('names a developer a system where nobody knows a developer', () => {
+    const messages = ['developer', 'user', 'developer', 'tool'].map((role) => ({ role, content: role }));
+    const roles = (quirks: Quirks) =>
+      listOf(sent(callOf({ model: 'public', messages }), quirks)['messages']).map((one) => isObject(one) && one['role']);
+    expect(roles({})).toEqual(['developer', 'user', 'developer', 'tool']);
+    expect(roles({ developers: false })).toEqual(['system', 'user', 'system', 'tool']);
+  });
+
   it('puts a full stop where a model that thinks would miss the thoughts of its calls', () => {
     const calls = [{ id: 'a' }];
     const messages = [
