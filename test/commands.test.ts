@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeNewApiDatabase } from './support/new-api-database.ts';
 
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
-const rounds = process.env['CI'] === 'true' ? 50 : 8;
+const rounds = process.env['CI'] === 'true' ? 20 : 8;
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-commands-'));
 const occupied = createServer();
 let port = 0;

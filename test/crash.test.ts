@@ -16,8 +16,8 @@ import { oneModel } from './support/running.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
 
-/** Thirty on each database where the suite is the judge, a few at the desk; `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/crash.test.ts` is the long run. */
-const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 30 : 5));
+/** Sixteen on each database where the suite is the judge, a few at the desk; `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/crash.test.ts` is the long run. */
+const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 16 : 5));
 const clients = 12;
 const agent = new Agent({ keepAlive: true, maxSockets: clients });
 

@@ -21,7 +21,7 @@ import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
 
-const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 6 : 3));
+const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 4 : 3));
 
 /** What a kill may fall between: an order, its payment and its notification. Every payment of a round is paid while the process dies. */
 async function payAll(sim: Sim, payments: Payments, account: string, running: () => boolean): Promise<number> {
