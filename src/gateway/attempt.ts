@@ -79,9 +79,13 @@ export class Attempt implements UpstreamListener {
     const ask = this.#adapter.ask(this.#call);
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
     const path = lane.place(ask.path, this.#call.upstreamModel);
-    const signed = { method: ask.method ?? 'POST', path, headers: { ...lane.sign, ...ask.headers }, body: ask.body, rest: ask.rest };
-    if (lane.authorize === undefined) lane.upstream.post(signed, times, this.upstreamCall);
-    else this.#prove(lane.upstream, lane.authorize, signed, times);
+    const method = ask.method ?? 'POST';
+    if (lane.authorize === undefined)
+      lane.upstream.post({ method, path, sign: lane.sign, headers: ask.headers, body: ask.body, rest: ask.rest }, times, this.upstreamCall);
+    else {
+      const headers = { ...lane.sign, ...ask.headers };
+      this.#prove(lane.upstream, lane.authorize, { method, path, headers, body: ask.body, rest: ask.rest }, times);
+    }
   }
 
   /** Sends a request once it carries its proof. Nothing has reached the vendor before that, so that its failure is one of connecting. */

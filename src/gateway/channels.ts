@@ -97,7 +97,7 @@ export class Trial {
     const goesOn = result.kind === 'fault' && this.#faulted(candidate, result);
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
     if (this.#choice?.policy === 'latency') tellPace(exchange, candidate, result, begunMs);
-    return { ...one, candidate, goesOn };
+    return { result, receiver: one.receiver, candidate, goesOn };
   }
 
   #faulted(candidate: Candidate, { fault, stage }: AttemptResult & { readonly kind: 'fault' }): boolean {

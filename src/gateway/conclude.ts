@@ -123,9 +123,16 @@ async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: 
 async function charge(exchange: Exchange, ending: Ending): Promise<Outcome> {
   const { request, reply } = exchange;
   const settled = await settle(exchange, ending);
-  const counted = { inputTokens: inputTokens(ending.quantities), outputTokens: outputTokens(ending.quantities) };
-  const base = { charged: true, cost: settled.amount, ...counted, status: 200, outcome: ending.status };
-  if (settled.outcome === 'paid') return { ...base, refusal: undefined };
+  const base: Outcome = {
+    charged: true,
+    cost: settled.amount,
+    inputTokens: inputTokens(ending.quantities),
+    outputTokens: outputTokens(ending.quantities),
+    status: 200,
+    outcome: ending.status,
+    refusal: undefined,
+  };
+  if (settled.outcome === 'paid') return base;
   if (settled.outcome === 'refused')
     return {
       ...base,

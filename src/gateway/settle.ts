@@ -40,8 +40,6 @@ async function inputCount({ request, admitted }: Exchange): Promise<Quantities> 
   return { input: (await countedText(admitted, request)) + admitted.media.inputTokens };
 }
 
-const withheld = { delivered: false } as const;
-
 /** Prices the ending and hands charge and usage record to the till. Resolves after the commit: only then may the last byte leave. */
 export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
   const { admitted, request, parts } = exchange;
@@ -54,7 +52,7 @@ export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
     at: finishedAt,
     record: recordOf(exchange, ending, lines, finishedAt),
     // A whole answer waits for its charge; when that cannot be recorded in time, the client gets neither.
-    ...(request.stream ? {} : withheld),
+    delivered: request.stream ? undefined : false,
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Carried, Connection, type ConnectionOwner, type Outgoing, type Place } from './connection.ts';
 import { type Enclosed, followed } from './enclosed.ts';
 import type { ReplyHead, ReplyHeaders } from './reply-head.ts';
-import { requestHead } from './request-head.ts';
+import { RequestHeads, type Said } from './request-head.ts';
 
 /** How far a call had come when it failed. */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
@@ -20,12 +20,11 @@ export interface UpstreamTimes {
   readonly idleTimeoutMs: number;
 }
 
-export interface UpstreamAsk {
+export interface UpstreamAsk extends Pick<Said, 'sign' | 'headers'> {
   /** POST, unless said. */
   readonly method?: 'POST' | 'GET' | 'PUT' | 'DELETE';
   /** Appended to the base URL's path. `/../` at its beginning leaves the last step of that first. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   /** What follows the body. */
   readonly rest?: readonly (Buffer | Enclosed)[] | undefined;
@@ -121,7 +120,7 @@ export class Upstream implements ConnectionOwner {
   /** Path of the base URL, without a trailing slash. */
   readonly prefix: string;
   readonly #origin: string;
-  readonly #host: string;
+  readonly #heads: RequestHeads;
   readonly #place: Place;
   readonly #connectionsMax: number;
   /** All that are open or being opened. */
@@ -138,7 +137,7 @@ export class Upstream implements ConnectionOwner {
     const url = new URL(baseUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
     this.#origin = url.origin;
-    this.#host = url.host;
+    this.#heads = new RequestHeads(url.host);
     this.#connectionsMax = limits.connectionsMax;
     const secure = url.protocol === 'https:';
     const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -192,9 +191,9 @@ export class Upstream implements ConnectionOwner {
     connection.carry(call, outgoing);
   }
 
-  #outgoing({ method = 'POST', path, headers, body, rest }: UpstreamAsk, times: UpstreamTimes): Outgoing {
+  #outgoing({ method = 'POST', path, sign, headers, body, rest }: UpstreamAsk, times: UpstreamTimes): Outgoing {
     const whole = rest === undefined ? { body, length: body.length } : followed(body, rest);
-    const head = requestHead({ method, path: this.#under(path), host: this.#host, headers, length: whole.length });
+    const head = this.#heads.head({ method, path: this.#under(path), sign, headers }, whole.length);
     return { head, body: whole.body, firstByteLooks: looksFor(times.firstByteTimeoutMs), idleLooks: looksFor(times.idleTimeoutMs) };
   }
 

@@ -41,8 +41,8 @@ export interface Charge {
   readonly at: number;
   /** The usage record's columns, in the order of the `RecordTable` that the till was opened with. */
   readonly record: readonly SqlValue[];
-  /** A whole answer that is withheld when the outcome is not `paid`: then nothing is charged for it in the end. Absent: the client has it. */
-  readonly delivered?: false;
+  /** A whole answer that is withheld when the outcome is not `paid`: then nothing is charged for it in the end. Undefined: the client has it. */
+  readonly delivered?: false | undefined;
 }
 
 /** `paid`: committed, the last byte may leave. `unavailable`: not known to be committed within `settleWaitMs`; the till goes on with it. `refused`: the database will never take it. */

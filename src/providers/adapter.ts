@@ -28,14 +28,14 @@ export interface Call {
   /** Set only when the vendor's limit has to be lower than the client's: the model cannot write so much, or the reserve cannot pay for it. */
   readonly outputTokensMax: number | undefined;
   /** The client's headers, in formats where some of them belong to the request. */
-  readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>>;
+  readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>> | undefined;
   /** What is remembered of the calls that `unsigned` named. */
   readonly signatures?: Signatures;
   /** Where pictures are asked for: what the body and the files beside it say. `bytes` is empty when the client did not send JSON. */
-  readonly image?: ImageWish;
+  readonly image?: ImageWish | undefined;
   /** Where sound is to be written down, and where text is to be read aloud. */
-  readonly listen?: ListenWish;
-  readonly speak?: SpeakWish;
+  readonly listen?: ListenWish | undefined;
+  readonly speak?: SpeakWish | undefined;
   /** Id of the answer: `chatcmpl-…`. */
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */

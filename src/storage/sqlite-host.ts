@@ -12,6 +12,8 @@ export type Job =
   | { readonly do: 'begin'; readonly mode: Mode }
   | { readonly do: 'commit' | 'rollback' | 'close' };
 
+export const callOf = (procedure: string, input: unknown): Job => ({ do: 'call', procedure, input });
+
 const commit: Statement = { sql: 'COMMIT', params: [] };
 const rollback: Statement = { sql: 'ROLLBACK', params: [] };
 const dataVersion: Statement = { sql: 'PRAGMA data_version', params: [] };

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { DatabaseError, type Procedures } from './database.ts';
 import { pack } from './packing.ts';
-import { type Job, Patience, SqliteHost } from './sqlite-host.ts';
+import { callOf, type Job, Patience, SqliteHost } from './sqlite-host.ts';
 import type { JobMessage, JobReply } from './sqlite-thread.ts';
 
 /** The way to whoever has the connection. Jobs are done in the order in which they are sent. */
@@ -47,6 +48,7 @@ export class InlineLink implements Link {
 }
 
 interface Pending {
+  readonly id: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -61,7 +63,8 @@ export interface ThreadOptions {
 export class ThreadLink implements Link {
   readonly #path: string;
   readonly #options: ThreadOptions;
-  readonly #pending = new Map<number, Pending>();
+  /** Of jobs that are not answered yet, oldest first. The thread does them in order; a map of all that ever was would be rebuilt for each of them. */
+  readonly #pending: Pending[] = [];
   #worker: Worker | undefined;
   #sent = 0;
 
@@ -73,9 +76,9 @@ export class ThreadLink implements Link {
   send(job: Job): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      const message: JobMessage = { id: ++this.#sent, job: job.do === 'call' ? { ...job, input: pack(job.input) } : job };
+      const message: JobMessage = { id: ++this.#sent, job: job.do === 'call' ? callOf(job.procedure, pack(job.input)) : job };
       this.#worker.postMessage(message);
-      this.#pending.set(message.id, { resolve, reject });
+      this.#pending.push({ id: message.id, resolve, reject });
     });
   }
 
@@ -97,17 +100,16 @@ export class ThreadLink implements Link {
     });
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined;
-      for (const pending of this.#pending.values()) pending.reject(new DatabaseError('unknown', why));
-      this.#pending.clear();
+      for (const pending of this.#pending.splice(0)) pending.reject(new DatabaseError('unknown', why));
     });
     return worker;
   }
 
   #settle(reply: JobReply): void {
-    const pending = this.#pending.get(reply.id);
-    this.#pending.delete(reply.id);
-    if ('value' in reply) pending?.resolve(reply.value);
-    else if (reply.failed.kind === undefined) pending?.reject(new Error(reply.failed.message));
-    else pending?.reject(new DatabaseError(reply.failed.kind, reply.failed.message));
+    const pending = this.#pending.shift();
+    assert(pending?.id === reply.id, 'the thread answers in order');
+    if ('value' in reply) pending.resolve(reply.value);
+    else if (reply.failed.kind === undefined) pending.reject(new Error(reply.failed.message));
+    else pending.reject(new DatabaseError(reply.failed.kind, reply.failed.message));
   }
 }

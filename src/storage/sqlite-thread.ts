@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { DatabaseError, type DatabaseErrorKind, type Procedures } from './database.ts';
 import { unpack } from './packing.ts';
-import { type Job, Patience, restMs, SqliteHost } from './sqlite-host.ts';
+import { callOf, type Job, Patience, restMs, SqliteHost } from './sqlite-host.ts';
 
 export interface JobMessage {
   readonly id: number;
@@ -46,7 +46,7 @@ export function serveSqlite(procedures: Procedures): void {
   const host = new SqliteHost(workerData.path, procedures);
   patiently(host, () => host.configure());
   port.on('message', ({ id, job }: JobMessage) => {
-    port.postMessage(reply(host, id, job.do === 'call' ? { ...job, input: unpack(job.input) } : job));
+    port.postMessage(reply(host, id, job.do === 'call' ? callOf(job.procedure, unpack(job.input)) : job));
     if (job.do === 'close') port.close();
     else if (host.crowded && (job.do === 'call' || job.do === 'commit')) sleep(restMs);
   });
