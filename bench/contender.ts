@@ -74,3 +74,10 @@ function proxyBlocks(kind: Kind, vendor: URL): { upstream: string; location: str
 function versionOfNginx(nginx: string): string {
   return /nginx\/([\d.]+)/.exec(run('sh', ['-c', `${nginx} -v 2>&1`]))?.[1] ?? '';
 }
+
+/** One that there must be. */
+export function targetOf(contender: Pick<Contender, 'name' | 'target'>, kind: Kind): Target {
+  const target = contender.target(kind);
+  if (target === undefined) throw new Error(`${contender.name} has no ${kind}`);
+  return target;
+}

@@ -2,11 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import type { Target } from './contender.ts';
-import { find, runAsync } from './process.ts';
+import { type Core, find, runAsync } from './process.ts';
 
 export interface Load {
   readonly connections: number;
   readonly seconds: number;
+  /** Of the client; `around` unless it is told. */
+  readonly core?: Core;
 }
 
 /** What a run answered. Requests that were still running when the time was over are not in it. */
@@ -21,6 +23,10 @@ export type Percentiles = readonly number[];
 
 export interface Paced extends Answered {
   readonly chunks: number;
+  /** 200s with those of the warm-up, which `requests` and all times are without. */
+  readonly all: number;
+  /** 200s that ended within the seconds that are counted, whenever they were asked for. */
+  readonly within: number;
   /** From the instant that the schedule gave the request to the end of its answer. */
   readonly wholeMs: Percentiles;
   /** From the same instant to the first chunk. */
@@ -44,7 +50,7 @@ export async function saturate(folder: string, target: Target, load: Load): Prom
   const script = join(folder, 'wrk.lua');
   writeFileSync(script, wrkScript(target));
   const args = ['-t1', `-c${load.connections}`, `-d${Math.ceil(load.seconds)}s`, '--timeout', '20s', '-s', script, target.url];
-  const output = await runAsync('around', wrk, args);
+  const output = await runAsync(load.core ?? 'around', wrk, args);
   const [requests = 0, errors = 0, microseconds = 0] = (/RESULT ([\d ]+)/.exec(output)?.[1] ?? '').split(' ').map(Number);
   return { requests: requests - errors, errors, seconds: microseconds / 1e6 };
 }
@@ -62,22 +68,21 @@ end
 }
 
 /**
- * Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0). All of them are waited for, but for `patience` seconds
- * (20) at most; what is not answered then is an error. Needs the Go program.
+ * Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0); those of the first `warm` seconds (0) are not counted, and
+ * `seconds` follow them. All are waited for, but for `patience` seconds (20) at most; what is not answered then is an error. Needs the Go program.
  */
 export async function pace(
   folder: string,
   command: string,
   target: Target,
-  load: Load & { readonly rate: number; readonly patience?: number },
+  load: Load & { readonly rate: number; readonly warm?: number; readonly patience?: number },
 ): Promise<Paced> {
   const file = join(folder, 'body.json');
   writeFileSync(file, target.body);
   const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-header', `${name}: ${value}`]);
-  const numbers = ['-connections', load.connections, '-seconds', load.seconds, '-rate', load.rate, '-patience', load.patience ?? 20].map(
-    String,
-  );
-  return JSON.parse(await runAsync('around', command, ['load', '-url', target.url, '-body', file, ...headers, ...numbers]));
+  const { connections, warm = 0, seconds, rate, patience = 20 } = load;
+  const numbers = Object.entries({ connections, warm, seconds, rate, patience }).flatMap(([name, value]) => [`-${name}`, String(value)]);
+  return JSON.parse(await runAsync(load.core ?? 'around', command, ['load', '-url', target.url, '-body', file, ...headers, ...numbers]));
 }
 
 /** The same in this process, for when there is nothing faster, and for exactly `requests` requests, all of them finished. */

@@ -6,25 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closing } from './closing.ts';
-import { type Contender, direct, nginxProxy } from './contender.ts';
-import {
-  type Bench,
-  type Figures,
-  firstAnswer,
-  measureDirectStream,
-  measureLatency,
-  measureRound,
-  noFigures,
-  startCold,
-  targetOf,
-} from './measure.ts';
-import { saturate } from './load.ts';
+import { type Contender, direct, nginxProxy, targetOf } from './contender.ts';
+import { commitMs } from './disk.ts';
+import { type Figures, keepPaced, noFigures, type Placing } from './figures.ts';
+import { type Bench, free, measureHalfLoad, measureHalfLoadOf, measureMost, measureStreams } from './latency.ts';
+import { firstAnswer, measureRound, startCold } from './measure.ts';
+import { type Percentiles, saturate } from './load.ts';
 import { page, type Result } from './page.ts';
 import { folderOf, peers } from './peers.ts';
 import { find, machineMicroseconds, type Started } from './process.ts';
 import { measurePublished } from './published.ts';
 import { median } from './report.ts';
-import { eventLoopLate, type Tollgate, tollgate } from './tollgate.ts';
+import { type Tollgate, tollgate } from './tollgate.ts';
 import { startVendors } from './vendor.ts';
 
 const { values: options } = parseArgs({
@@ -65,6 +58,7 @@ for (const [name, make] of makers) {
 }
 const bare = direct(vendors);
 const bareFigures = noFigures();
+const disk: Percentiles[] = [];
 
 for (let round = 1; round <= Number(options.rounds); round++) {
   for (const { contender, figures } of [...columns]) {
@@ -82,10 +76,10 @@ for (let round = 1; round <= Number(options.rounds); round++) {
     }
   }
   console.log(`Round ${round}: no gateway`);
-  const paced = bare.target('paced');
-  if (paced !== undefined) await measureDirectStream(bench, paced, bareFigures);
-  await measureLatency(bench, targetOf(bare, 'whole'), halfLoad(bare.name), bareFigures);
+  await bareWaits('pinned');
+  await free(bench, undefined, () => bareWaits('free'));
   await comparePublished(bare, undefined, bareFigures);
+  disk.push(commitMs(gateway?.folder ?? folder));
 }
 
 const ours = columns.find(({ contender }) => contender === gateway);
@@ -96,6 +90,7 @@ const result: Result = {
   columns,
   bare: bareFigures,
   end,
+  disk,
   before: quietBefore,
   after: machineMicroseconds(),
   rounds: options.rounds,
@@ -111,13 +106,27 @@ async function oneRound(contender: Contender, figures: Figures): Promise<void> {
   try {
     await saturate(folder, targetOf(contender, 'whole'), { connections: 50, seconds: 2 }); // warm
     await measureRound(bench, contender, started, figures);
-    if (contender === gateway) await eventLoopLate(gateway.base); // from here on
-    await measureLatency(bench, targetOf(contender, 'whole'), halfLoad(contender.name), figures);
-    if (contender === gateway) figures.eventLoop.push(await eventLoopLate(gateway.base));
+    await half(contender, 'pinned', figures);
+    await free(bench, started, async () => {
+      await measureMost(bench, targetOf(contender, 'whole'), 'free', figures);
+      await half(contender, 'free', figures);
+      await measureStreams(bench, contender, 'free', figures);
+    });
     await comparePublished(contender, started, figures);
   } finally {
     await started.stop();
   }
+}
+
+async function half(contender: Contender, placing: Placing, figures: Figures): Promise<void> {
+  const rate = halfLoad(contender.name, placing);
+  if (contender === gateway) await measureHalfLoadOf(bench, gateway, placing, rate, figures);
+  else await measureHalfLoad(bench, targetOf(contender, 'whole'), placing, rate, figures);
+}
+
+async function bareWaits(placing: Placing): Promise<void> {
+  await measureStreams(bench, bare, placing, bareFigures);
+  await measureHalfLoad(bench, targetOf(bare, 'whole'), placing, halfLoad(bare.name, placing), bareFigures);
 }
 
 async function comparePublished(
@@ -128,16 +137,15 @@ async function comparePublished(
   if (vendors.pace === undefined || without.includes('published')) return;
   const seconds = Math.max(1, bench.seconds / 3);
   await measurePublished(folder, vendors.pace, seconds, contender, started, figures.published, async (paced) => {
-    figures.answered += paced.requests;
-    figures.lag.push(paced.lagMs);
+    keepPaced(figures, { ...paced, errors: 0 }); // what fails here is told in its own table
     // A gateway that was asked for too much answers what it still has first.
     if (started !== undefined && paced.errors > 0) await firstAnswer(targetOf(contender, 'whole'), started);
   });
 }
 
-/** Half of what a contender does at most; nginx and the bare vendor are asked for what Tollgate is asked for. */
-function halfLoad(name: string): number {
-  const of = (wanted: string) => median(columns.find((column) => column.name === wanted)?.figures.requestsPerSecond ?? []);
+/** Half of what a contender does at most in the same placing; nginx and the bare vendor are asked for what Tollgate is asked for. */
+function halfLoad(name: string, placing: Placing): number {
+  const of = (wanted: string) => median(columns.find((column) => column.name === wanted)?.figures.waits[placing].requestsPerSecond ?? []);
   const own = name === 'nginx' || name === bare.name ? undefined : of(name);
   return Math.round((own ?? of('Tollgate') ?? of('Portkey') ?? 2000) / 2);
 }

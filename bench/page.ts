@@ -1,5 +1,7 @@
 import type { End } from './closing.ts';
-import { type Figures, openStreams } from './measure.ts';
+import type { Figures } from './figures.ts';
+import type { Percentiles } from './load.ts';
+import { openStreams } from './measure.ts';
 import { publishedTable } from './published.ts';
 import { type Column, machine, median, table, threadTable } from './report.ts';
 import { verdicts } from './targets.ts';
@@ -16,6 +18,8 @@ export interface Result {
   readonly columns: readonly Column[];
   readonly bare: Figures;
   readonly end: End | undefined;
+  /** How long the disk takes to keep 4 KB, an entry a round. */
+  readonly disk: readonly Percentiles[];
   /** The machine's processor time before and after. */
   readonly before: Processor;
   readonly after: Processor;
@@ -25,10 +29,10 @@ export interface Result {
 
 /** The page of benchmarks, in Markdown. */
 export function page(result: Result): string {
-  const { columns, bare, end } = result;
+  const { columns, bare, end, disk } = result;
   const of = (name: string) => columns.find((column) => column.name === name)?.figures;
   const ours = of('Tollgate');
-  const measured = { nginx: of('nginx'), portkey: of('Portkey'), bare, open: end?.open, workers: end?.workers, books: end?.books };
+  const measured = { nginx: of('nginx'), portkey: of('Portkey'), bare, disk, open: end?.open, books: end?.books };
   const published = columns.map(({ name, figures }) => ({ name, runs: figures.published }));
   const parts = [
     '# Benchmarks',
@@ -53,8 +57,11 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 - The vendors are nginx (what is there at once) and a small Go program (what takes time), so that they are never the bottleneck.
 - Tollgate runs with everything on: SQLite with durable commits, key, limits, reserve, settle, usage record, metrics. What the others do is told at the end.
 - A chat request has 1.5 KB, its answer 1 KB. CPU is the user and system time of all threads of the process, divided by answers or chunks.
-- Latencies come from requests at fixed instants (no coordinated omission), at half of the throughput that was measured before, minus what the same client waits for the vendor alone.
-  nginx is asked for as much as Tollgate, every other gateway for half of its own throughput. The client tells how late it was itself.
+- Latencies come from requests at fixed instants (no coordinated omission), at half of the throughput that was measured before in the same placing, minus what the same client waits for the vendor alone.
+  nginx is asked for as much as Tollgate, every other gateway for half of its own throughput. The client tells how late it was itself. Each paced run begins with a second of the same load that is not counted:
+  it opens the connections, in front of the gateway and behind it.
+- Latencies are taken twice, of everyone alike. *One core*: the gateway with all of its threads on the first core, load and vendors on the others, as for processor time; there the main thread waits while the thread that
+  commits, or the collector, has its time slice. *Not pinned*: as an operator runs it, every thread where the kernel puts it, load and vendors on the same cores. The targets are of the second; open streams are measured so, too.
 - A cold start ends with the first answer, on a data folder that exists.`;
 }
 
@@ -69,14 +76,13 @@ function quiet({ columns, bare, before, after }: Result): string {
   return `Other processes took ${share(others)} of the machine's time and its host ${share(stolen)}; of its own the client was ${middle.toFixed(2)} ms late at p99 (median of its runs; ${worst.toFixed(2)} ms in the worst).`;
 }
 
-function closingText({ open, workers, books }: End): string {
+function closingText({ open, books }: End): string {
   const late = (ms: number) => `${ms.toFixed(1)} ms`;
   const streams =
     open === undefined
       ? ''
       : `${openStreams} open streams, one chunk a second each: ${open.memoryMb.toFixed(0)} MB at most, latest chunk ${late(open.lateMs)} after it was written (${late(open.aloneMs)} without a gateway)${open.failed === 0 ? '' : `; ${open.failed} FAILED`}.\n\n`;
-  const each = (rate: number) => `${rate.toFixed(0)} requests for each second of processor time`;
-  return `${streams}One worker answers ${each(workers.one)}, two ${each(workers.two)}.\n\n${books.text}`;
+  return `${streams}${books.text}`;
 }
 
 const publishedText = `The work of benchmarks that others have published, shortened and on this machine: not their figures, but their requests. Closed loops ("at a time") show what a gateway does at most,

@@ -1,5 +1,5 @@
-import type { Figures } from './measure.ts';
-import { targetOf } from './measure.ts';
+import { targetOf } from './contender.ts';
+import type { Figures } from './figures.ts';
 import { loop } from './load.ts';
 import { ready, type Tollgate } from './tollgate.ts';
 

@@ -37,11 +37,18 @@ function isExecutable(path: string): boolean {
 const taskset = find('taskset');
 const cores = availableParallelism();
 export const pinned = taskset !== undefined && cores > 1;
+const listOf = (core: Core) => (core === 'any' ? `0-${cores - 1}` : core === 'measured' ? '0' : `1-${cores - 1}`);
 
 /** The command with its pinning before it. */
 export function pin(core: Core, command: string, args: readonly string[]): [string, string[]] {
   if (core === 'any' || taskset === undefined || cores < 2) return [command, [...args]];
-  return [taskset, ['-c', core === 'measured' ? '0' : `1-${cores - 1}`, command, ...args]];
+  return [taskset, ['-c', listOf(core), command, ...args]];
+}
+
+/** Moves a process that runs, with its children and all of their threads. */
+export function place(core: Core, pid: number): void {
+  if (taskset === undefined || cores < 2) return;
+  for (const one of family(pid)) run(taskset, ['-a', '-c', '-p', listOf(core), String(one)]);
 }
 
 export function start(core: Core, command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Started {

@@ -48,6 +48,9 @@ export const published: readonly Published[] = [
   },
 ];
 
+/** Before what is counted, and so long again as its vendor takes, so that as much is answered as is asked. */
+const warmSeconds = 0.5;
+
 /** What one contender did of one of them, one entry a round. */
 export interface Run {
   readonly perSecond: number[];
@@ -80,19 +83,20 @@ export async function measurePublished(
     const run = runs.get(one) ?? noRun();
     runs.set(one, run);
     const cpu = started === undefined ? 0 : cpuMicroseconds(started.pid);
-    const paced = await pace(folder, command, target, { ...one.load, seconds, patience: one.vendorSeconds + 2 });
+    const warm = warmSeconds + one.vendorSeconds;
+    const paced = await pace(folder, command, target, { ...one.load, warm, seconds, patience: one.vendorSeconds + 2 });
     if (started !== undefined) {
-      run.cpuPerRequest.push((cpuMicroseconds(started.pid) - cpu) / Math.max(1, paced.requests));
+      run.cpuPerRequest.push((cpuMicroseconds(started.pid) - cpu) / Math.max(1, paced.all));
       run.memoryMb.push(memoryMb(started.pid));
     }
-    keep(run, paced);
+    keep(run, paced, seconds);
     await between(paced);
   }
 }
 
-function keep(run: Run, paced: Paced): void {
-  run.perSecond.push(paced.requests / paced.seconds);
-  run.failed.push(paced.errors / Math.max(1, paced.requests + paced.errors));
+function keep(run: Run, paced: Paced, seconds: number): void {
+  run.perSecond.push(paced.within / seconds);
+  run.failed.push(paced.errors / Math.max(1, paced.all + paced.errors));
   const [p50, p99] = paced.wholeMs;
   if (p50 !== undefined && p99 !== undefined) {
     run.p50.push(p50);

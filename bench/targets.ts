@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { End } from './closing.ts';
-import { type Breakdown, type Figures, openStreams } from './measure.ts';
-import { added, median, middle } from './report.ts';
+import type { Breakdown, Figures } from './figures.ts';
+import type { Percentiles } from './load.ts';
+import { openStreams } from './measure.ts';
+import { added, type Latency, median, middle } from './report.ts';
 
 /** What was measured, as far as it was. */
 export interface Measured {
@@ -11,8 +13,8 @@ export interface Measured {
   readonly portkey: Figures | undefined;
   readonly bare: Figures;
   readonly open: End['open'];
-  /** Requests a second of processor time, with one process and with two. */
-  readonly workers: { readonly one: number; readonly two: number } | undefined;
+  /** How long the disk takes to keep 4 KB, an entry a round. */
+  readonly disk: readonly Percentiles[];
   readonly books: { readonly ok: boolean } | undefined;
 }
 
@@ -56,7 +58,7 @@ export function verdicts(measured: Measured): string {
   return [head, ['---', '---:', '---:', '---', '---'], ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function cost({ ours, nginx, portkey, workers }: Measured): Verdict[] {
+function cost({ ours, nginx, portkey }: Measured): Verdict[] {
   const cpu = median(ours.cpuPerRequest);
   const why = threadsSentence(ours.breakdown);
   return [
@@ -76,16 +78,12 @@ function cost({ ours, nginx, portkey, workers }: Measured): Verdict[] {
       ' ×',
       threadsSentence(ours.translatedBreakdown),
     ),
-    least('requests/s ÷ Portkey', 6, ratio(median(ours.requestsPerSecond), median(portkey?.requestsPerSecond ?? [])), ' ×', why),
-    least(
-      'requests/s for each CPU second, two workers instead of one, twice',
-      1.8,
-      workers === undefined ? undefined : (2 * workers.two) / workers.one,
-      ' ×',
-      workers && `both on one core: ${round(1e6 / workers.one)} µs a request with one, ${round(1e6 / workers.two)} µs with two`,
-    ),
+    least('requests/s ÷ Portkey', 6, ratio(mostOf(ours), mostOf(portkey)), ' ×', why),
+    { ...least('requests/s, two workers instead of one', 1.8, figureOf(scalePage, workersRow), ' ×'), shownBy: shownOn(scalePage) },
   ];
 }
+
+const mostOf = (figures: Figures | undefined) => median(figures?.waits.pinned.requestsPerSecond ?? []);
 
 function threadsSentence(breakdowns: readonly Breakdown[]): string {
   const { user, system, second, rest } = middle(breakdowns);
@@ -93,22 +91,36 @@ function threadsSentence(breakdowns: readonly Breakdown[]): string {
   return `main thread ${µs(user)} and ${µs(system)} in the kernel, the busiest other thread ${µs(second)}, all others ${µs(rest)}`;
 }
 
-function latencies({ ours, bare, nginx }: Measured): Verdict[] {
-  const row = (what: string, limit: number, of: 'halfLoad' | 'firstChunk', index: 0 | 1) => {
-    const proxy = nginx === undefined ? undefined : added(nginx, bare, of, index);
-    const loop = median(ours.eventLoop);
+/** As an operator runs it: not pinned. */
+function latencies({ ours, bare, nginx, disk }: Measured): Verdict[] {
+  const loop = median(ours.waits.free.told.map(({ eventLoopMs }) => eventLoopMs));
+  const loopSays = loop === undefined ? [] : [`at half load the event loop is ${round(loop)} ms late at p99`];
+  const row = (what: string, limit: number, of: Latency, index: 0 | 1, costs: readonly string[]) => {
+    const proxy = nginx === undefined ? undefined : added(nginx, bare, 'free', of, index);
+    const pinned = added(ours, bare, 'pinned', of, index);
     const why = [
       ...(proxy === undefined ? [] : [`nginx adds ${round(proxy)} ms`]),
-      ...(loop === undefined ? [] : [`at half load the event loop is ${round(loop)} ms late at p99`]),
+      ...costs,
+      ...(pinned === undefined ? [] : [`all of it on one core: ${round(pinned)} ms`]),
     ];
-    return most(what, limit, added(ours, bare, of, index), ' ms', why.join('; '));
+    return most(what, limit, added(ours, bare, 'free', of, index), ' ms', why.join('; '));
   };
+  const whole = [...commitSays(ours, disk), ...loopSays];
   return [
-    row('added latency at half load, p50', 0.5, 'halfLoad', 0),
-    row('added latency at half load, p99', 5, 'halfLoad', 1),
-    row('added time to the first chunk, p50', 0.5, 'firstChunk', 0),
-    row('added time to the first chunk, p99', 5, 'firstChunk', 1),
+    row('added latency at half load, p50', 0.5, 'halfLoad', 0, whole),
+    row('added latency at half load, p99', 5, 'halfLoad', 1, whole),
+    row('added time to the first chunk, p50', 0.5, 'firstChunk', 0, []),
+    row('added time to the first chunk, p99', 5, 'firstChunk', 1, []),
   ];
+}
+
+/** The last byte of an answer waits for a durable commit, which many share. */
+function commitSays(ours: Figures, disk: readonly Percentiles[]): string[] {
+  const [p50, p99] = [0, 1].map((index) => median(disk.flatMap((percentiles) => percentiles[index] ?? [])));
+  const shared = median(ours.waits.free.told.map(({ charges, commits }) => charges / commits));
+  if (p50 === undefined || p99 === undefined) return [];
+  const shares = shared === undefined ? '' : `, with ${shared.toFixed(1)} charges in each`;
+  return [`the last byte waits for a durable commit${shares}: this disk alone takes ${round(p50)} ms (p99 ${round(p99)} ms) to keep 4 KB`];
 }
 
 function rest({ ours, open, books }: Measured): Verdict[] {
@@ -129,8 +141,8 @@ function rest({ ours, open, books }: Measured): Verdict[] {
       miss: books === undefined ? undefined : books.ok ? 1 : 2,
     },
     {
-      ...least('settlements/s on PostgreSQL, one busy account, 4 processes', 40_000, ledgerFigure(), ''),
-      shownBy: ', [on its own page](benchmarks-ledger.md)',
+      ...least('settlements/s on PostgreSQL, one busy account, 4 processes', 40_000, figureOf(ledgerPage, settlementsRow), ''),
+      shownBy: shownOn(ledgerPage),
     },
     {
       what: 'a burst of 100 answers on 1.3 × what they cost',
@@ -146,9 +158,14 @@ function memoryOf({ memoryMb, beforeMb }: NonNullable<End['open']>): string {
   return `${round(((memoryMb - beforeMb) * 1024) / openStreams)} KB a stream, ${round(beforeMb)} MB before the first`;
 }
 
-/** From the page of the ledger's own benchmark. */
-function ledgerFigure(): number | undefined {
-  const page = readFileSync(join(import.meta.dirname, '../docs/benchmarks-ledger.md'), 'utf8');
-  const figure = /\| PostgreSQL \| 4 × 500 \| 1 \| \**([\d,]+)/.exec(page)?.[1];
+const shownOn = (page: string): string => `, [on its own page](${page})`;
+const ledgerPage = 'benchmarks-ledger.md';
+const settlementsRow = /\| PostgreSQL \| 4 × 500 \| 1 \| \**([\d,]+)/;
+const scalePage = 'benchmarks-scale.md';
+const workersRow = /\| workers on SQLite \| 2 \|[^*\n]*\*\*([\d.]+)\*\*/;
+
+/** From the page of a benchmark of its own. */
+function figureOf(page: string, row: RegExp): number | undefined {
+  const figure = row.exec(readFileSync(join(import.meta.dirname, '../docs', page), 'utf8'))?.[1];
   return figure === undefined ? undefined : Number(figure.replaceAll(',', ''));
 }

@@ -103,11 +103,24 @@ function textOf(answer: unknown, member: string): string {
   return value;
 }
 
-/** By how much its event loop was late since it was asked before, in ms: p99 by its metrics, whose own timer is set for 10 ms. */
-export async function eventLoopLate(base: string): Promise<number> {
+/** What a gateway's metrics say of it. */
+export interface Told {
+  /** By how much its event loop was late since it was asked before, in ms: p99, whose own timer is set for 10 ms. */
+  readonly eventLoopMs: number;
+  readonly charges: number;
+  /** Transactions that made them durable. */
+  readonly commits: number;
+}
+
+export async function told(base: string): Promise<Told> {
   const answer = await fetch(`${base}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
-  const seconds = /^nodejs_eventloop_lag_p99_seconds(?:\{.*\})? (\S+)/m.exec(await answer.text())?.[1];
-  return Math.max(0, Number(seconds) * 1000 - 10);
+  const text = await answer.text();
+  const of = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, 'm').exec(text)?.[1]);
+  return {
+    eventLoopMs: Math.max(0, of('nodejs_eventloop_lag_p99_seconds') * 1000 - 10),
+    charges: of('tollgate_till_settled_total'),
+    commits: of('tollgate_till_batches_total'),
+  };
 }
 
 export async function ready(url: string, tail: () => string): Promise<void> {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { find, freePort, listening, run, type Started, start } from './process.ts';
+import { type Core, find, freePort, listening, run, type Started, start } from './process.ts';
 
 /**
  * At once: `whole`, an answer of about 1 KB; `short`, one of 180 characters; `burst`, a stream of `burstChunks` chunks.
@@ -19,6 +19,7 @@ export interface Vendors {
   readonly base: Readonly<Partial<Record<Kind, string>>>;
   /** Command of the Go program, for its client side. */
   readonly pace: string | undefined;
+  readonly pids: readonly number[];
   /** Chunks that those with a pace have sent so far. */
   chunksSent(): Promise<number>;
   stop(): Promise<void>;
@@ -80,6 +81,7 @@ export async function startVendors(folder: string, nginx: string): Promise<Vendo
       ...(paced && messages ? { ...pacedBases(paced.origin), messages: `${messages.origin}/v1` } : {}),
     },
     pace,
+    pids: [server, paced?.server, messages?.server].flatMap((started) => started?.pid ?? []),
     chunksSent: async () => (paced && messages ? (await chunksSent(paced)) + (await chunksSent(messages)) : 0),
     stop: async () => {
       for (const vendor of [server, paced?.server, messages?.server]) await vendor?.stop();
@@ -122,13 +124,13 @@ function vendorServer(folder: string, port: number): string {
 }
 
 /** One nginx process with one worker's work; `servers` are its server and upstream blocks. */
-export function startNginx(folder: string, name: string, core: 'measured' | 'around', nginx: string, servers: string): Started {
+export function startNginx(folder: string, name: string, core: Core, nginx: string, servers: string, connections = 8192): Started {
   const prefix = join(folder, name);
   mkdirSync(prefix, { recursive: true });
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${prefix}/${kind};`).join(' ');
   const file = join(prefix, 'nginx.conf');
   const settings = `daemon off; master_process off; worker_processes 1; pid ${prefix}/pid; error_log stderr warn; worker_rlimit_nofile 16384;
-events { worker_connections 8192; }
+events { worker_connections ${connections}; }
 http {
   access_log off; ${temporary} keepalive_timeout 600s; keepalive_requests 1000000000; client_body_buffer_size 64k; tcp_nodelay on;
 ${servers}

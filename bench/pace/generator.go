@@ -15,6 +15,7 @@ type generator struct {
 	address   syscall.SockaddrInet4
 	request   []byte
 	interval  float64 // ns between two requests; 0: as fast as answers come
+	warm      int64   // what belongs to an instant before it warms up, and is not counted
 	until     int64   // no instant at or after it; ns since startedAt, as all of these
 	deadline  int64
 	startedAt time.Time
@@ -37,12 +38,18 @@ type generator struct {
 	lag       []int64
 }
 
-func newGenerator(host string, request []byte, connections int, rate float64, seconds, patience time.Duration) *generator {
+func newGenerator(host string, request []byte, connections int, rate float64, warm, seconds, patience time.Duration) *generator {
 	address, err := net.ResolveTCPAddr("tcp4", host)
 	if err != nil {
 		fail(err)
 	}
-	g := &generator{request: request, until: seconds.Nanoseconds(), deadline: (seconds + patience).Nanoseconds(), read: make([]byte, 256*1024)}
+	g := &generator{
+		request:  request,
+		warm:     warm.Nanoseconds(),
+		until:    (warm + seconds).Nanoseconds(),
+		deadline: (warm + seconds + patience).Nanoseconds(),
+		read:     make([]byte, 256*1024),
+	}
 	g.address.Port = address.Port
 	copy(g.address.Addr[:], address.IP.To4())
 	if rate > 0 {
@@ -124,7 +131,9 @@ func (g *generator) sendDue() {
 			if due = g.due(g.next); due > now {
 				return
 			}
-			g.lag = append(g.lag, now-max(due, g.freedAt))
+			if due >= g.warm {
+				g.lag = append(g.lag, now-max(due, g.freedAt))
+			}
 		}
 		one := g.idle[g.idleAt]
 		g.idleAt = (g.idleAt + 1) % len(g.idle)

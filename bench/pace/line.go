@@ -169,8 +169,14 @@ func (g *generator) ended(one int32, now int64) {
 	l := &g.lines[one]
 	g.busy--
 	if l.answer.status == 200 {
-		g.result.Requests++
-		g.whole = append(g.whole, now-l.due)
+		g.result.All++
+		if now >= g.warm && now < g.until {
+			g.result.Within++
+		}
+		if l.due >= g.warm {
+			g.result.Requests++
+			g.whole = append(g.whole, now-l.due)
+		}
 	} else {
 		g.wrong(1, fmt.Sprintf("%d %s", l.answer.status, l.answer.words))
 	}
@@ -206,7 +212,7 @@ func (g *generator) scan(l *line, body []byte, now, wall int64) {
 		if text = text[at:]; len(text) < stampSize {
 			break
 		}
-		if writtenAt, err := strconv.ParseInt(string(text[len(marker):stampSize]), 10, 64); err == nil {
+		if writtenAt, err := strconv.ParseInt(string(text[len(marker):stampSize]), 10, 64); err == nil && l.due >= g.warm {
 			if !l.hasOne {
 				l.hasOne = true
 				g.first = append(g.first, now-l.due)

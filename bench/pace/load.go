@@ -16,10 +16,15 @@ import (
 
 // result is what one run saw. Times are p50, p99 and the largest, in milliseconds; empty when nothing was measured.
 type result struct {
+	// Of the requests that are counted: those that belong to an instant after the warm-up.
 	Requests int     `json:"requests"`
-	Errors   int     `json:"errors"`
+	Errors   int     `json:"errors"` // the warm-up's, too
 	Chunks   int     `json:"chunks"`
 	Seconds  float64 `json:"seconds"`
+	// With the warm-up.
+	All int `json:"all"`
+	// Answers that ended within the seconds that are counted, whenever they were asked for.
+	Within int `json:"within"`
 	// From the instant that the schedule gave the request to the end of its answer, and to its first chunk.
 	Whole []float64 `json:"wholeMs"`
 	First []float64 `json:"firstMs"`
@@ -45,6 +50,7 @@ func load(arguments []string) {
 	bodyFile := flags.String("body", "", "file with the request's body")
 	flags.Var(&extra, "header", "name: value, repeatable")
 	connections := flags.Int("connections", 50, "at most so many requests at once")
+	warm := flags.Float64("warm", 0, "seconds of the same load before, which are not counted")
 	seconds := flags.Float64("seconds", 5, "")
 	rate := flags.Float64("rate", 0, "requests a second, at fixed instants; 0: on each connection as fast as answers come")
 	patience := flags.Float64("patience", 20, "seconds after the last instant until what is not answered counts as an error")
@@ -53,10 +59,12 @@ func load(arguments []string) {
 
 	// Nothing is collected: a pause would be taken for the gateway's. What a run keeps is some megabytes.
 	debug.SetGCPercent(-1)
-	g := newGenerator(host, request, *connections, *rate, time.Duration(*seconds*float64(time.Second)), time.Duration(*patience*float64(time.Second)))
+	g := newGenerator(host, request, *connections, *rate, lasting(*warm), lasting(*seconds), lasting(*patience))
 	g.run()
 	json.NewEncoder(os.Stdout).Encode(g.summary())
 }
+
+func lasting(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
 // written returns the bytes of the one request that is sent again and again, and where to.
 func written(address, bodyFile string, extra headers) ([]byte, string) {
@@ -79,7 +87,7 @@ func written(address, bodyFile string, extra headers) ([]byte, string) {
 }
 
 func (g *generator) summary() result {
-	g.result.Seconds = float64(g.now()) / 1e9
+	g.result.Seconds = float64(g.now()-g.warm) / 1e9
 	g.result.Chunks = len(g.late)
 	g.result.Whole, g.result.First, g.result.Late, g.result.Lag = percentiles(g.whole), percentiles(g.first), percentiles(g.late), percentiles(g.lag)
 	var usage syscall.Rusage

@@ -1,0 +1,82 @@
+import type { Paced, Percentiles } from './load.ts';
+import type { Runs } from './published.ts';
+import type { Told } from './tollgate.ts';
+
+/**
+ * Where everything ran while clients waited. `pinned`: all that is measured on one core, load and vendors on the others, as for processor time.
+ * `free`: each thread where the kernel puts it, as an operator runs it, load and vendors among them.
+ */
+export type Placing = 'pinned' | 'free';
+
+/** What clients waited for, one entry a round. */
+export interface Waits {
+  /** At most, in this placing: half of it is half load. */
+  readonly requestsPerSecond: number[];
+  readonly halfLoad: Percentiles[];
+  readonly firstChunk: Percentiles[];
+  readonly chunkLate: Percentiles[];
+  /** At half load, by the gateway's own metrics. */
+  readonly told: Told[];
+}
+
+const noWaits = (): Waits => ({ requestsPerSecond: [], halfLoad: [], firstChunk: [], chunkLate: [], told: [] });
+
+/** Where a process spends the processor time of a request or chunk, in µs: its main thread, the busiest of the others, and the rest. */
+export interface Breakdown {
+  readonly user: number;
+  readonly system: number;
+  readonly second: number;
+  readonly rest: number;
+}
+
+/** One contender's figures, one entry a round; medians are taken at the end. */
+export interface Figures {
+  readonly cpuPerRequest: number[];
+  readonly cpuPerBurstChunk: number[];
+  readonly cpuPerPacedChunk: number[];
+  /** Anthropic's chunks, which a gateway makes OpenAI's of, and a proxy does not. */
+  readonly cpuPerTranslatedChunk: number[];
+  readonly breakdown: Breakdown[];
+  /** The same for a chunk, passed on and translated. */
+  readonly chunkBreakdown: Breakdown[];
+  readonly translatedBreakdown: Breakdown[];
+  /** How late the client itself was. */
+  readonly lag: Percentiles[];
+  readonly published: Runs;
+  readonly memoryMb: number[];
+  readonly coldStartSeconds: number[];
+  readonly waits: Readonly<Record<Placing, Waits>>;
+  errors: number;
+  /** 200s that load generators saw to their end. */
+  answered: number;
+}
+
+export function noFigures(): Figures {
+  return {
+    cpuPerRequest: [],
+    cpuPerBurstChunk: [],
+    cpuPerPacedChunk: [],
+    cpuPerTranslatedChunk: [],
+    breakdown: [],
+    chunkBreakdown: [],
+    translatedBreakdown: [],
+    lag: [],
+    published: new Map(),
+    memoryMb: [],
+    coldStartSeconds: [],
+    waits: { pinned: noWaits(), free: noWaits() },
+    errors: 0,
+    answered: 0,
+  };
+}
+
+export function keep(figures: Figures, answered: { readonly requests: number; readonly errors: number }): void {
+  figures.answered += answered.requests;
+  figures.errors += answered.errors;
+}
+
+/** Answers of the warm-up were charged, too. */
+export function keepPaced(figures: Figures, paced: Paced): void {
+  figures.lag.push(paced.lagMs);
+  keep(figures, { requests: paced.all, errors: paced.errors });
+}

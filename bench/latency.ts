@@ -1,0 +1,87 @@
+import { type Contender, type Target, targetOf } from './contender.ts';
+import { type Figures, keep, keepPaced, type Placing } from './figures.ts';
+import { type Paced, pace, saturate } from './load.ts';
+import { type Core, place, type Started } from './process.ts';
+import { told, type Tollgate } from './tollgate.ts';
+import type { Vendors } from './vendor.ts';
+
+export interface Bench {
+  readonly folder: string;
+  readonly vendors: Vendors;
+  readonly seconds: number;
+}
+
+/** Of a closed loop. */
+export const connections = 50;
+/** Streams started each second, each a second long: as many are open at any time. Started at even intervals, not all at once. */
+const pacedStreams = 100;
+/** Of the same load, before what is counted: new connections, in front of the gateway and behind it, are no part of what a request waits for. */
+const warmSeconds = 1;
+
+/** The core of the clients. */
+const coreOf = { pinned: 'around', free: 'any' } as const satisfies Record<Placing, Core>;
+
+/** Everything is free while this runs. */
+export async function free<T>({ vendors }: Bench, started: Started | undefined, use: () => Promise<T>): Promise<T> {
+  const move = (measured: Core, around: Core) => {
+    if (started !== undefined) place(measured, started.pid);
+    for (const pid of vendors.pids) place(around, pid);
+  };
+  move('any', 'any');
+  try {
+    return await use();
+  } finally {
+    move('measured', 'around');
+  }
+}
+
+/** Whole answers at a fixed rate: what a client waits when the contender is not at its limit. */
+export async function measureHalfLoad(bench: Bench, target: Target, placing: Placing, rate: number, figures: Figures): Promise<void> {
+  if (bench.vendors.pace === undefined) return;
+  const paced = await pacedRun(bench, target, { connections: 100, rate, core: coreOf[placing] });
+  figures.waits[placing].halfLoad.push(paced.wholeMs);
+  keepPaced(figures, paced);
+}
+
+/** The same for one that tells how it felt. */
+export async function measureHalfLoadOf(bench: Bench, gateway: Tollgate, placing: Placing, rate: number, figures: Figures): Promise<void> {
+  const before = await told(gateway.base);
+  await measureHalfLoad(bench, targetOf(gateway, 'whole'), placing, rate, figures);
+  const { eventLoopMs, charges, commits } = await told(gateway.base);
+  figures.waits[placing].told.push({ eventLoopMs, charges: charges - before.charges, commits: commits - before.commits });
+}
+
+/** What it can at most where it is now. */
+export async function measureMost(bench: Bench, target: Target, placing: Placing, figures: Figures): Promise<void> {
+  const answered = await saturate(bench.folder, target, { connections, seconds: bench.seconds, core: coreOf[placing] });
+  figures.waits[placing].requestsPerSecond.push(answered.requests / answered.seconds);
+  keep(figures, answered);
+}
+
+/** Streams with a pace: first chunks, and how late chunks are. */
+export async function measureStreams(
+  bench: Bench,
+  contender: Pick<Contender, 'target'>,
+  placing: Placing,
+  figures: Figures,
+): Promise<void> {
+  const target = contender.target('paced');
+  if (target === undefined) return;
+  const paced = await streamsRun(bench, target, placing);
+  figures.waits[placing].firstChunk.push(paced.firstMs);
+  figures.waits[placing].chunkLate.push(paced.lateMs);
+  keepPaced(figures, paced);
+}
+
+export function streamsRun(bench: Bench, target: Target, placing: Placing): Promise<Paced> {
+  return pacedRun(bench, target, { connections: 2 * pacedStreams, rate: pacedStreams, core: coreOf[placing] });
+}
+
+function pacedRun(
+  bench: Bench,
+  target: Target,
+  load: { readonly connections: number; readonly rate: number; readonly core: Core },
+): Promise<Paced> {
+  if (bench.vendors.pace === undefined) throw new Error('paced load needs Go');
+  return pace(bench.folder, bench.vendors.pace, target, { ...load, seconds: bench.seconds, warm: warmSeconds });
+}
