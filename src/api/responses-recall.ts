@@ -68,13 +68,13 @@ function named(item: Body): Body {
   const type = typeof item['type'] === 'string' ? item['type'] : 'message';
   const id = typeof item['id'] === 'string' ? item['id'] : `${prefixes[type] ?? 'msg'}_${randomText(idChars)}`;
   if (type !== 'message')
-    return { ...item, id, type, ...(type.startsWith('function_call') ? { status: item['status'] ?? 'completed' } : {}) };
+    return Object.assign({}, item, { id, type }, type.startsWith('function_call') ? { status: item['status'] ?? 'completed' } : {});
   const word = item['role'] === 'assistant' ? 'output_text' : 'input_text';
   const content =
     typeof item['content'] === 'string'
       ? [{ type: word, text: item['content'], ...(word === 'output_text' ? { annotations: [] } : {}) }]
       : item['content'];
-  return { ...item, id, type, status: item['status'] ?? 'completed', content };
+  return Object.assign({}, item, { id, type, status: item['status'] ?? 'completed', content });
 }
 
 /** Ids are ours and say nothing to a vendor; those of sealed thoughts and of its own tools do. */

@@ -46,7 +46,7 @@ export class RequestHeads {
 
 function linesOf(host: string, sign: Headers | undefined, headers: Headers): string {
   let lines = '';
-  const all = sign === undefined ? headers : { ...sign, ...headers };
+  const all: Headers = sign === undefined ? headers : Object.assign({}, sign, headers);
   for (const [name, value] of Object.entries(all)) {
     if (name === '' || wrongInName.test(name)) throw new Error(`a header cannot be called ${JSON.stringify(name)}`);
     if (wrongInValue.test(value)) throw new Error(`the header ${name} holds a character that headers cannot hold`);

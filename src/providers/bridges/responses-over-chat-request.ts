@@ -28,14 +28,15 @@ export function chatBody(call: Call): JsonObject {
   const sent: Record<string, unknown> = {
     model: call.publicModel,
     messages: chatMessages(body),
-    ...(tools.length ? { tools } : {}),
-    ...(choice === undefined ? {} : { tool_choice: choice }),
-    ...formatOf(format),
-    ...(typeof verbosity === 'string' ? { verbosity } : {}),
-    ...(effort === undefined ? {} : { reasoning_effort: effort }),
-    ...(body['max_output_tokens'] == null ? {} : { max_completion_tokens: body['max_output_tokens'] }),
+    tools: tools.length ? tools : undefined,
+    tool_choice: choice,
+    response_format: formatOf(format),
+    verbosity: typeof verbosity === 'string' ? verbosity : undefined,
+    reasoning_effort: effort,
+    max_completion_tokens: body['max_output_tokens'] ?? undefined,
     ...logprobs(body),
-    ...(call.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    stream: call.stream ? true : undefined,
+    stream_options: call.stream ? { include_usage: true } : undefined,
   };
   for (const name of carried) if (body[name] != null && (name !== 'parallel_tool_calls' || tools.length)) sent[name] = body[name];
   if (typeof body['service_tier'] === 'string' && body['service_tier'] !== 'auto') sent['service_tier'] = body['service_tier'];
@@ -48,11 +49,11 @@ function refuseUncarried(body: JsonObject): void {
     refuse('invalid_value', { param: 'context_management', why: 'it is not available for this model.' });
 }
 
-function formatOf(value: unknown): JsonObject {
-  if (!isObject(value) || value['type'] === 'text') return {};
-  if (value['type'] !== 'json_schema') return { response_format: value };
+function formatOf(value: unknown): JsonObject | undefined {
+  if (!isObject(value) || value['type'] === 'text') return undefined;
+  if (value['type'] !== 'json_schema') return value;
   const { type, ...schema } = value;
-  return { response_format: { type, json_schema: schema } };
+  return { type, json_schema: schema };
 }
 
 function logprobs(body: JsonObject): JsonObject {

@@ -51,12 +51,14 @@ export function readMessage(reply: Buffer, call: Call, hidden: boolean): Answer 
   const finish = finishOf(body['stop_reason'], said.calls.length);
   const refusal = finish === 'content_filter' && said.content === '' ? explanationOf(body) : undefined;
   return chatAnswer(call, {
-    ...said,
+    content: said.content,
+    reasoning: said.reasoning,
+    calls: said.calls,
     finish,
     quantities: quantitiesOf(counted),
     upstreamId: textOf(body['id']),
-    ...(refusal === undefined ? {} : { refusal }),
-    ...(said.details.length ? { more: { reasoning_details: said.details } } : {}),
+    refusal,
+    more: said.details.length ? { reasoning_details: said.details } : undefined,
   });
 }
 

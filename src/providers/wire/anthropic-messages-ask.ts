@@ -37,15 +37,16 @@ export function askMessages(call: Call, host: MessagesHost): Ask {
   const system = writeSystem(conversation, plan.told);
   const messages = writeMessages(conversation, writing, traits.prefill && !thinking.on);
   const sent = {
-    ...(host.bodyVersion === undefined ? { model: call.upstreamModel } : { anthropic_version: host.bodyVersion }),
+    model: host.bodyVersion === undefined ? call.upstreamModel : undefined,
+    anthropic_version: host.bodyVersion,
     max_tokens: maxTokens,
-    ...(system.length ? { system } : {}),
+    system: system.length ? system : undefined,
     messages,
     ...toolMembers(plan),
     ...thinkingMembers(plan, thinking),
     ...sampling(body, traits, thinking),
     ...members(body, host),
-    ...(call.streamUpstream ? { stream: true } : {}),
+    stream: call.streamUpstream ? true : undefined,
   };
   const path = host.path?.(call.upstreamModel, call.streamUpstream) ?? '/messages';
   return { path, headers, ...inPieces(jsonPieces(sent, call.bytes)) };
@@ -81,14 +82,11 @@ function limitOf({ body, outputTokensMax }: Call, { outputUsual, outputMax }: Tr
   return Math.max(1, Math.min(wanted, outputMax, outputTokensMax ?? outputMax));
 }
 
-const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({
-  ...(tools.length ? { tools } : {}),
-  ...(choice ? { tool_choice: choice } : {}),
-});
+// A member that is undefined is not in the JSON.
+const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({ tools: tools.length ? tools : undefined, tool_choice: choice });
 
 function thinkingMembers({ format }: ToolPlan, { thinking, effort }: Thinking): JsonObject {
-  const config = { ...(effort === undefined ? {} : { effort }), ...(format ? { format } : {}) };
-  return { ...(thinking ? { thinking } : {}), ...(effort === undefined && !format ? {} : { output_config: config }) };
+  return { thinking, output_config: effort === undefined && !format ? undefined : { effort, format } };
 }
 
 /** Sampling as far as the model takes it: temperatures to 1, none beside thinking, one of two on newer models. */
@@ -97,11 +95,7 @@ function sampling(body: JsonObject, { sampling: taken }: Traits, { on }: Thinkin
   const temperature = numberOf(body['temperature']);
   const topP = taken === 'one' && temperature !== undefined ? undefined : numberOf(body['top_p']);
   const topK = countOf(body['top_k']);
-  return {
-    ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),
-    ...(topP === undefined ? {} : { top_p: topP }),
-    ...(topK === undefined ? {} : { top_k: topK }),
-  };
+  return { temperature: temperature === undefined ? undefined : Math.min(1, temperature), top_p: topP, top_k: topK };
 }
 
 const userIdMax = 256;
@@ -112,9 +106,9 @@ function members(body: JsonObject, host: MessagesHost): JsonObject {
   const tier = body['service_tier'] === 'default' ? 'standard_only' : body['service_tier'] === 'auto' ? 'auto' : undefined;
   const cache = objectOf(body['cache_control']);
   return {
-    ...(stop.length ? { stop_sequences: stop } : {}),
-    ...(user && user.length <= userIdMax ? { metadata: { user_id: user } } : {}),
-    ...(tier && host.bodyVersion === undefined ? { service_tier: tier } : {}),
-    ...(cache ? { cache_control: cache } : {}),
+    stop_sequences: stop.length ? stop : undefined,
+    metadata: user && user.length <= userIdMax ? { user_id: user } : undefined,
+    service_tier: host.bodyVersion === undefined ? tier : undefined,
+    cache_control: cache,
   };
 }

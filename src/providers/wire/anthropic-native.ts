@@ -65,12 +65,14 @@ function commonChanges(call: Call, bodyVersion?: string): Change[] {
 }
 
 function askAt(path: string, call: Call, changes: readonly Change[]): Ask {
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  for (const name of formatHeaders) {
-    const value = call.clientHeaders?.[name];
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(',') : value;
-  }
-  return { path, headers, ...inPieces(editPieces(call.bytes, changes)) };
+  return { path, headers: headersOf(call), ...inPieces(editPieces(call.bytes, changes)) };
+}
+
+const json = { 'content-type': 'application/json' } as const;
+
+function headersOf({ clientHeaders }: Call): Ask['headers'] {
+  const said = clientHeaders === undefined ? [] : formatHeaders.filter((name) => clientHeaders[name] !== undefined);
+  return said.length === 0 ? json : { ...json, ...Object.fromEntries(said.map((name) => [name, String(clientHeaders?.[name])])) };
 }
 
 /** What another model of the same conversation said with it would be refused here: thinking that no Claude signed, and signatures of calls. */

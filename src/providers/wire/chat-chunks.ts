@@ -198,9 +198,9 @@ export interface Said {
   readonly finish: FinishReason;
   readonly quantities: Quantities | undefined;
   readonly upstreamId: string | undefined;
-  readonly refusal?: string;
+  readonly refusal?: string | undefined;
   /** Further members of the message: `reasoning_details`, `images`. */
-  readonly more?: Readonly<Record<string, unknown>>;
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
 }
 
 function callInMessage({ id, name, arguments: args, custom, more }: AnswerCall): object {
@@ -214,13 +214,18 @@ export function chatAnswer(call: Call, said: Said): Answer {
   const message = {
     role: 'assistant',
     content: content === '' && (calls.length > 0 || refusal !== undefined) ? null : content,
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    reasoning_content: reasoning === '' ? undefined : reasoning,
     ...more,
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map(callInMessage) }),
+    tool_calls: calls.length === 0 ? undefined : calls.map(callInMessage),
     refusal: refusal ?? null,
   };
-  const head = { id: call.answerId, object: 'chat.completion', created: call.created, model: call.publicModel };
-  const json = JSON.stringify({ ...head, choices: [{ index: 0, message, finish_reason: finish }] });
+  const json = JSON.stringify({
+    id: call.answerId,
+    object: 'chat.completion',
+    created: call.created,
+    model: call.publicModel,
+    choices: [{ index: 0, message, finish_reason: finish }],
+  });
   const usage = quantities === undefined ? '' : `,"usage":${usageText(quantities)}`;
   return {
     body: Buffer.from(`${json.slice(0, -1)}${usage}}`),
