@@ -4,12 +4,20 @@ export interface Watched {
 }
 
 const lookEveryMs = 1_000;
+/** Of ten thousand streams that are silent together each is sent a comment: what has arrived meanwhile does not wait for all of them. */
+const lookedAtOnce = 128;
 
 /** One timer for all open streams: keep-alive comments and paying for unseen thinking need no timer of their own. */
 export class StreamWatch {
-  readonly everyMs = lookEveryMs;
+  readonly everyMs: number;
   readonly #watched = new Set<Watched>();
   #timer: NodeJS.Timeout | undefined;
+  /** Those that the look under way has not come to. */
+  #row: Iterator<Watched> | undefined;
+
+  constructor(everyMs = lookEveryMs) {
+    this.everyMs = everyMs;
+  }
 
   get open(): number {
     return this.#watched.size;
@@ -17,7 +25,7 @@ export class StreamWatch {
 
   add(watched: Watched): void {
     this.#watched.add(watched);
-    this.#timer ??= setInterval(this.#lookAll, lookEveryMs).unref();
+    this.#timer ??= setInterval(this.#lookAll, this.everyMs).unref();
   }
 
   remove(watched: Watched): void {
@@ -25,9 +33,25 @@ export class StreamWatch {
   }
 
   readonly #lookAll = (): void => {
-    for (const watched of this.#watched) watched.look();
-    if (this.#watched.size > 0) return;
+    if (this.#row !== undefined) return;
+    if (this.#watched.size > 0) return this.#look(this.#watched.values());
     clearInterval(this.#timer);
     this.#timer = undefined;
+  };
+
+  #look(row: Iterator<Watched>): void {
+    for (let n = 0; n < lookedAtOnce; n++) {
+      const next = row.next();
+      if (next.done) return;
+      next.value.look();
+    }
+    this.#row = row;
+    setImmediate(this.#lookOn);
+  }
+
+  readonly #lookOn = (): void => {
+    const row = this.#row;
+    this.#row = undefined;
+    if (row !== undefined) this.#look(row);
   };
 }

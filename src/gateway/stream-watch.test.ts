@@ -1,0 +1,46 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { StreamWatch, type Watched } from './stream-watch.ts';
+
+test('of many streams each is looked at once a round, others have their turn between, and who has left is not looked at', async () => {
+  const watch = new StreamWatch(20);
+  let looks = 0;
+  let leaves: Watched | undefined;
+  const turns: number[] = [];
+  const one = (): Watched => ({
+    look() {
+      if (looks === 0) takeTurns();
+      looks++;
+      if (leaves !== undefined) watch.remove(leaves);
+      leaves = undefined;
+    },
+  });
+  const takeTurns = (): void => {
+    turns.push(looks);
+    if (looks < 999) setImmediate(takeTurns);
+  };
+  const all = Array.from({ length: 1_000 }, one);
+  leaves = all.at(-1);
+  for (const watched of all) watch.add(watched);
+  while (looks === 0) await wait(1);
+  while (looks < 999) await wait(1);
+  for (const watched of all) watch.remove(watched);
+  expect(turns.length).toBeGreaterThan(6);
+  expect(Math.max(...turns.map((at, n) => at - (turns[n - 1] ?? 0)))).toBeLessThanOrEqual(256);
+  expect(looks).toBe(999);
+  expect(watch.open).toBe(0);
+});
+
+test('who comes after the last has gone is looked at like the first', async () => {
+  const watch = new StreamWatch(10);
+  let looks = 0;
+  const watched = { look: () => void looks++ };
+  watch.add(watched);
+  while (looks < 3) await wait(5);
+  watch.remove(watched);
+  await wait(30);
+  watch.add(watched);
+  const before = looks;
+  while (looks === before) await wait(5);
+  watch.remove(watched);
+});
