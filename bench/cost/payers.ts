@@ -21,6 +21,8 @@ export interface Hired {
 export interface Wish {
   /** Where its books are; else a new database of SQLite's. */
   readonly databaseUrl?: string;
+  /** Of a vendor that speaks chat. */
+  readonly vendor?: string;
   /** Channels that sell the one model. */
   readonly channels?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -32,13 +34,13 @@ const folderOfFiles = fileURLToPath(new URL('.', import.meta.url));
 /** Makes a process slower by the share in MORE_WORK. */
 export const slower = join(folderOfFiles, 'slower.mjs');
 
-const configuration = (port: number, channels: number): string => `
+const configuration = (port: number, channels: number, vendor: string): string => `
 groups:
   - { name: default, price_multiplier: 1.0, limits: { rpm: 100000000, tpm: 100000000000, concurrency: 100000 } }
 models:
   - { id: m1, owned_by: openai, kind: chat, context: 128000, max_output: 4096, price: { input: 2, cached_input: 0.2, output: 8 } }
 channels:
-${Array.from({ length: channels }, (_, n) => `  - { name: a${n}, vendor: openai, base_url: "http://127.0.0.1:${port}/v1", api_key: k${n}, groups: [default], models: [{ id: m1, upstream: instant }] }`).join('\n')}
+${Array.from({ length: channels }, (_, n) => `  - { name: a${n}, vendor: ${vendor}, base_url: "http://127.0.0.1:${port}/v1", api_key: k${n}, groups: [default], models: [{ id: m1, upstream: instant }] }`).join('\n')}
 `;
 
 const oneKey = async (database: Database): Promise<readonly string[]> => [
@@ -46,11 +48,21 @@ const oneKey = async (database: Database): Promise<readonly string[]> => [
 ];
 
 /** The built gateway with everything on. */
-export async function hireGateway({ databaseUrl, channels = 1, env = {}, keys = oneKey }: Wish = {}): Promise<Hired> {
+export async function hireGateway({
+  databaseUrl,
+  vendor: name = 'openai',
+  channels = 1,
+  env = {},
+  keys = oneKey,
+}: Wish = {}): Promise<Hired> {
   const vendor = await startPrompter();
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cost-'));
   const place = databaseUrl ?? `sqlite:${join(folder, 'tollgate.db')}`;
-  const started = await startProcess({ folder, configuration: configuration(vendor.port, channels), env: { DATABASE_URL: place, ...env } });
+  const started = await startProcess({
+    folder,
+    configuration: configuration(vendor.port, channels, name),
+    env: { DATABASE_URL: place, ...env },
+  });
   const database = await open(place);
   try {
     const payer = { pid: started.child.pid ?? 0, port: Number(new URL(started.url).port), keys: await keys(database), vendor };

@@ -25,16 +25,16 @@ export function responsesEndpoints(parts: Parts, memory: ResponseMemory, submiss
 
 async function create(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
-  parseResponse(id, principal, sent.body, sent.bytes);
+  const alone = parseResponse(id, principal, sent.body, sent.bytes);
   const { body, bytes, own } = await recall(memory, principal.userId, sent.body, sent.bytes);
-  const asked = parseResponse(id, principal, body, bytes);
-  if (body['background'] === true && !asked.stream) return runInBackground(parts, memory, asked, own, reply);
+  const asked = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
+  if (body['background'] === true && !asked.stream) return runInBackground(parts, memory, asked, own(), reply);
   if (body['store'] === false) return run(parts, asked, reply, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
-    const kept = keptFrom(last, own);
+    const kept = keptFrom(last, own());
     if (kept) await memory.keep(principal.userId, kept);
   };
-  return run(parts, { ...asked, keep }, reply, responsesFormat);
+  return run(parts, Object.assign({}, asked, { keep }), reply, responsesFormat);
 }
 
 /** POST /v1/responses/input_tokens: as the vendor counts where it tells, else counted here; free. */

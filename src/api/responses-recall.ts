@@ -18,7 +18,7 @@ export interface Recalled {
   readonly body: Body;
   readonly bytes: Buffer;
   /** What this turn said by itself, with ids: what is remembered of it. */
-  readonly own: readonly Body[];
+  readonly own: () => readonly Body[];
 }
 
 /** Puts the conversation before the input, and items where references to them were. A request that refers to nothing stays as it is. */
@@ -27,7 +27,7 @@ export async function recall(memory: ResponseMemory, account: string, body: Body
   const items = itemsOf(body['input']);
   if (items.length > itemsMax) refuse('out_of_range', { param: 'input', expected: `of at most ${itemsMax} items`, got: items.length });
   const references = items.flatMap((item) => (isReference(item) && typeof item['id'] === 'string' ? [item['id']] : []));
-  if (typeof previous !== 'string' && references.length === 0) return { body, bytes, own: items.map(named) };
+  if (typeof previous !== 'string' && references.length === 0) return { body, bytes, own: () => items.map(named) };
   if (references.length > referencesMax)
     refuse('out_of_range', { param: 'input', expected: `of at most ${referencesMax} references to items`, got: references.length });
   const before = typeof previous === 'string' ? await memory.conversation(account, previous) : [];
@@ -41,7 +41,7 @@ export async function recall(memory: ResponseMemory, account: string, body: Body
       param: 'previous_response_id',
       message: `The conversation is larger than ${conversationBytesMax} bytes.`,
     });
-  return { body: { ...body, input }, bytes: recalled, own };
+  return { body: { ...body, input }, bytes: recalled, own: () => own };
 }
 
 function unknownItem(item: Body, i: number): never {
@@ -68,13 +68,13 @@ function named(item: Body): Body {
   const type = typeof item['type'] === 'string' ? item['type'] : 'message';
   const id = typeof item['id'] === 'string' ? item['id'] : `${prefixes[type] ?? 'msg'}_${randomText(idChars)}`;
   if (type !== 'message')
-    return Object.assign({}, item, { id, type }, type.startsWith('function_call') ? { status: item['status'] ?? 'completed' } : {});
+    return { ...item, id, type, ...(type.startsWith('function_call') ? { status: item['status'] ?? 'completed' } : {}) };
   const word = item['role'] === 'assistant' ? 'output_text' : 'input_text';
   const content =
     typeof item['content'] === 'string'
       ? [{ type: word, text: item['content'], ...(word === 'output_text' ? { annotations: [] } : {}) }]
       : item['content'];
-  return Object.assign({}, item, { id, type, status: item['status'] ?? 'completed', content });
+  return { ...item, id, type, status: item['status'] ?? 'completed', content };
 }
 
 /** Ids are ours and say nothing to a vendor; those of sealed thoughts and of its own tools do. */

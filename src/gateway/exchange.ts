@@ -131,6 +131,7 @@ export class Exchange implements Running, Watched {
       speak: request.speak,
       answerId: request.answerId,
       created: Math.floor(this.reservedAt / 1_000),
+      bridged: undefined,
     };
   }
 }

@@ -40,6 +40,8 @@ export interface Call {
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */
   readonly created: number;
+  /** A bridge's note on this very call: a copy of the call has it, too, and means another. */
+  bridged?: { readonly of: Call; readonly chat: Call } | undefined;
 }
 
 /** What a vendor wants back with its tool calls: which call → what was signed. Both are opaque to everybody but adapters. */

@@ -10,12 +10,10 @@ export interface Bridge {
 
 /** A client format for a vendor that speaks chat: asked, read and streamed by its chat adapter. */
 export function bridgeOver(chat: Adapter, { toChat, answer, stream }: Bridge): Adapter {
-  /** Each attempt needs it twice: to ask, and to read. */
-  const known = new WeakMap<Call, Call>();
+  /** Each attempt needs it twice: to ask, and to read. A weak map of calls would keep each until it has grown old. */
   const chatCall = (call: Call): Call => {
-    let made = known.get(call);
-    if (made === undefined) known.set(call, (made = toChat(call)));
-    return made;
+    if (call.bridged?.of !== call) call.bridged = { of: call, chat: toChat(call) };
+    return call.bridged.chat;
   };
   const { needsBytes, unsigned } = chat;
   return {

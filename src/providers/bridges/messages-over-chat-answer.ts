@@ -35,15 +35,14 @@ export function messageFrom(answer: Answer, call: Call): JsonObject {
   const calls = listOf(said['tool_calls']).filter(isObject);
   const text = (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
   const stopReason = !said['refusal'] ? stopReasonOf(choice['finish_reason'], calls.length) : 'refusal';
-  return {
-    ...messageHead(call),
+  return Object.assign(messageHead(call), {
     content: [...thinkingFrom(said), ...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map(toolUse)],
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,
     container: null,
     usage: messageUsage(answer.quantities ?? estimated(Buffer.byteLength(answer.outputText))),
-  };
+  });
 }
 
 /** Thinking with its signature where there is one; without, it is told all the same. */

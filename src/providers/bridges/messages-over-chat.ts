@@ -15,10 +15,9 @@ export function messagesOverChat(chat: Adapter, marks = false): Adapter {
 
 /** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
 export function messagesAsChat(call: Call, marks: boolean): Call {
-  const { clientHeaders: _, ...rest } = call;
   const body = chatBodyFrom(call, marks);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');
-  return { ...rest, body, bytes: Buffer.from(JSON.stringify(body)), answerId, includeUsage: false };
+  return { ...call, clientHeaders: undefined, body, bytes: Buffer.from(JSON.stringify(body)), answerId, includeUsage: false };
 }
 
 function messageAnswer(answer: Answer, call: Call): Answer {
