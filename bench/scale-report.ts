@@ -2,10 +2,12 @@ import { cpus } from 'node:os';
 import { closedLoop } from './load.ts';
 import { median } from './report.ts';
 
-/** What one round of one way brought. */
-export interface Round {
+/** What one slice of one arrangement brought. */
+export interface Slice {
   readonly way: string;
   readonly processes: number;
+  /** Who ask at once. */
+  readonly clients: number;
   /** Requests a second of a clock on the wall. */
   readonly perSecond: number;
   /** Requests a second of the gateway's processor time. */
@@ -13,40 +15,98 @@ export interface Round {
   /** Shares of one: of what the gateway might have used, and of the whole machine. */
   readonly quotaUsed: number;
   readonly machineUsed: number;
+  /** Processor time of a request, µs: main threads of those that serve, their other threads, and what only supervises. */
+  readonly mainUs: number;
+  readonly otherUs: number;
+  readonly supervisorUs: number;
+  /** That one transaction made durable. */
+  readonly chargesPerCommit: number;
+  /** Processor time of the process that had least, as a share of the one that had most. */
+  readonly leastShare: number;
 }
 
-export function table(rounds: readonly Round[]): string {
-  const head = ['', 'processes', 'requests/s', 'least and most', '×', 'requests per CPU second', '×', 'of its quota', 'of the machine'];
-  const ways = [...new Set(rounds.map(({ way }) => way))];
-  const lines = ways.flatMap((way) => {
-    const of = (processes: number) => rounds.filter((round) => round.way === way && round.processes === processes);
-    return [1, 2].map((processes) => line(of(processes), of(1)));
+const head = ['', 'processes', 'clients', 'requests/s', 'least and most', '×', 'of each round', 'requests per CPU second', '×'];
+
+export function table(slices: readonly Slice[]): string {
+  return markdown(head, perArrangement(slices, line));
+}
+
+/** Where the processor time of a request went, and whether all had their part. */
+export function whereTable(slices: readonly Slice[]): string {
+  const columns = [
+    'main threads',
+    'their other threads',
+    'supervisor',
+    'charges in a commit',
+    'least ÷ most of the processes',
+    'of its quota',
+    'of the machine',
+  ];
+  const cells = (of: readonly Slice[]) => [
+    ...[middle(of, 'mainUs'), middle(of, 'otherUs'), middle(of, 'supervisorUs')].map((value) => value.toFixed(0)),
+    middle(of, 'chargesPerCommit').toFixed(1),
+    ...[middle(of, 'leastShare'), middle(of, 'quotaUsed'), middle(of, 'machineUsed')].map(percent),
+  ];
+  return markdown(
+    ['CPU µs per request', 'processes', 'clients', ...columns],
+    perArrangement(slices, (of) => [...nameOf(of), ...cells(of)]),
+  );
+}
+
+function perArrangement(slices: readonly Slice[], row: (of: readonly Slice[], ones: readonly Slice[]) => string[]): string[][] {
+  const ways = [...new Set(slices.map(({ way }) => way))];
+  return ways.flatMap((way) => {
+    const ofWay = slices.filter((slice) => slice.way === way);
+    const ones = ofWay.filter(({ processes }) => processes === 1);
+    const kinds = [...new Set(ofWay.map(kind))].toSorted();
+    return kinds.map((wanted) =>
+      row(
+        ofWay.filter((slice) => kind(slice) === wanted),
+        ones,
+      ),
+    );
   });
-  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function line(rounds: readonly Round[], ones: readonly Round[]): string[] {
-  const rates = rounds.map(({ perSecond }) => perSecond).toSorted((a, b) => a - b);
-  const times = (pick: (round: Round) => number) => (middle(rounds, pick) / middle(ones, pick)).toFixed(2);
-  const several = rounds[0]?.processes !== 1;
+const kind = ({ processes, clients }: Slice): string => `${processes} ${clients}`;
+
+function line(slices: readonly Slice[], ones: readonly Slice[]): string[] {
+  const times = (of: 'perSecond' | 'perCpuSecond') => (middle(slices, of) / middle(ones, of)).toFixed(2);
+  const several = slices[0]?.processes !== 1;
+  const each = slices.map(({ perSecond }, round) => perSecond / (ones[round]?.perSecond ?? 0));
   return [
-    rounds[0]?.way ?? '',
-    String(rounds[0]?.processes ?? ''),
-    whole(middle(rounds, ({ perSecond }) => perSecond)),
-    `${whole(rates[0] ?? 0)}–${whole(rates.at(-1) ?? 0)}`,
-    several ? `**${times(({ perSecond }) => perSecond)}**` : '',
-    whole(middle(rounds, ({ perCpuSecond }) => perCpuSecond)),
-    several ? times(({ perCpuSecond }) => perCpuSecond) : '',
-    percent(middle(rounds, ({ quotaUsed }) => quotaUsed)),
-    percent(middle(rounds, ({ machineUsed }) => machineUsed)),
+    ...nameOf(slices),
+    whole(middle(slices, 'perSecond')),
+    range(
+      slices.map(({ perSecond }) => perSecond),
+      whole,
+    ),
+    several ? `**${times('perSecond')}**` : '',
+    several ? range(each, (value) => value.toFixed(2)) : '',
+    whole(middle(slices, 'perCpuSecond')),
+    several ? times('perCpuSecond') : '',
   ];
 }
 
-const middle = (rounds: readonly Round[], pick: (round: Round) => number): number => median(rounds.map(pick)) ?? 0;
+const nameOf = ([first]: readonly Slice[]): string[] => [first?.way ?? '', String(first?.processes ?? ''), String(first?.clients ?? '')];
+
+function markdown(columns: readonly string[], lines: readonly (readonly string[])[]): string {
+  return [columns, columns.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+const middle = (slices: readonly Slice[], of: Exclude<keyof Slice, 'way'>): number => median(slices.map((slice) => slice[of])) ?? 0;
+const range = (values: readonly number[], shown: (value: number) => string): string =>
+  `${shown(Math.min(...values))}–${shown(Math.max(...values))}`;
 const whole = (value: number): string => Math.round(value).toLocaleString('en');
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
 
-export function page(result: string, { rounds, seconds, cores }: { rounds: number; seconds: number; cores: number }): string {
+export function page(
+  result: string,
+  slices: readonly Slice[],
+  { rounds, seconds, cores }: { rounds: number; seconds: number; cores: number },
+): string {
   const [first] = cpus();
   return `# What a second process brings
 
@@ -54,17 +114,40 @@ Written by \`npm run bench:scale -- --write\`, ${rounds} interleaved rounds of $
 
 - **Nodes**: one gateway or two on one PostgreSQL and one Valkey (limits that hold over both), behind clients that spread evenly.
 - **Workers**: \`serve --workers 1\` or \`2\` on SQLite, on one address.
+- One process and two run at once, on books of their own, and are asked in turn, so that whatever else the machine does it does to both. Before that each is warmed, with all that the machine has, until three slices of two seconds are
+  within 5 % of each other (or for 30 s): a young process is slow, and one alone would be compared while V8 still made it faster.
 - A process may use ${cores} of a core and no more, by cgroup quotas; two of them twice that together, whatever hands out their connections included. So a "machine" is ${cores} of a core, and one machine is compared with two that have
   enough around them: load, vendor and databases have the rest, and go before whatever else runs. "Of the machine" is how busy it was, other programs included.
 - Databases lie where \`TMPDIR\` says; PostgreSQL is one that runs already (\`DATABASE_URL\`), or one of the run's own without \`fsync\`. It is the processor that is measured, not the disk.
-- Target: 1.8 × the requests.
+- Two processes are asked by as many clients as one, and by as many each. The fewer ask a process at once, the less goes together: in a commit, in a question to the supervisor, in a turn of the event loop.
+- Target: 1.8 × the requests, with as many clients for each process.
 
-${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}, ${process.platform}. Closed loops: ${closedLoop}, 100 connections.
+${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}, ${process.platform}. Closed loops: ${closedLoop}.
 
 ${result}
-## What it took
+## Where workers fall short
 
-Workers answered 1.12 times what one process did before what they ask their supervisor about limits went together: each limited request cost three messages between processes, as much processor time as most of a request. Nodes needed nothing: what they
-share is asked in one round trip each, and commits go in groups.
+${shortfall(slices)}
+
+Nothing is lost to unfairness (the processes use the same within some percent) nor to quotas (all of them is used): what two workers do not bring is processor time that each request takes more. A supervisor hands out connections and keeps
+the limits that all share; what workers ask it goes together, one message for all requests of a turn (each limited request cost three messages before, and two workers brought 1.12 times what one did). Writers of one SQLite file wait for each
+other, and what waits for a worker's own turn is committed by it alone: the fewer clients a worker has, the fewer charges share a commit. Nodes share neither: what they have in common is asked in one round trip each, by processes that are
+not counted here.
 `;
 }
+
+/** Of a request's processor time, what two processes take more than one, with as many clients each. */
+function shortfall(slices: readonly Slice[]): string {
+  const lines = [...new Set(slices.map(({ way }) => way))].map((way) => {
+    const most = slices.filter((slice) => slice.way === way && slice.clients > clientsOf(slices));
+    const one = slices.filter((slice) => slice.way === way && slice.processes === 1);
+    const more = (of: 'mainUs' | 'otherUs' | 'supervisorUs') => {
+      const by = middle(most, of) - middle(one, of);
+      return `${by < 0 ? '−' : '+'}${Math.abs(by).toFixed(0)} µs`;
+    };
+    return `- With two ${way}: main threads ${more('mainUs')}, their other threads (the one that commits, V8's helpers) ${more('otherUs')}, supervisor ${more('supervisorUs')} a request.`;
+  });
+  return lines.join('\n');
+}
+
+const clientsOf = (slices: readonly Slice[]): number => Math.min(...slices.map(({ clients }) => clients));

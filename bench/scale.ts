@@ -1,42 +1,35 @@
 // `npm run bench:scale`: what a second process brings, on PostgreSQL with Valkey behind a client that spreads, and as workers of one gateway on SQLite.
 // Each process has so much processor time and no more, so that load, vendors and databases have theirs, whatever the machine has.
-// Options: --rounds 3 --seconds 6 --cores 0.3 --only nodes|workers --write (docs/benchmarks-scale.md).
+// Options: --rounds 8 --seconds 4 --cores 0.3 --only nodes|workers --write (docs/benchmarks-scale.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { findRedis, startRedis } from '../test/support/redis-server.ts';
-import { startPostgres } from '../test/postgres.ts';
-import { body, type Target } from './contender.ts';
 import { type Answered, saturate } from './load.ts';
-import { cpuMicroseconds, family, find, freePort, machineSeconds, type Started } from './process.ts';
+import { find, machineSeconds, threads } from './process.ts';
 import { type Quota, quota, quotaProblem, unlimited } from './quota.ts';
-import { page, type Round, table } from './scale-report.ts';
-import { configuration, type Installed, install, ready } from './tollgate.ts';
+import { type Arrangement, arrangements, type Way } from './scale-arrangements.ts';
+import { page, type Slice, table, whereTable } from './scale-report.ts';
+import { configuration, metricsToken, told } from './tollgate.ts';
 import { startVendors } from './vendor.ts';
 
 const { values: options } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '6' },
+    rounds: { type: 'string', default: '8' },
+    seconds: { type: 'string', default: '4' },
     cores: { type: 'string', default: '0.3' },
     only: { type: 'string', default: 'nodes,workers' },
     write: { type: 'boolean', default: false },
   },
 });
 const [rounds, seconds, cores] = [options.rounds, options.seconds, options.cores].map(Number) as [number, number, number];
-const connections = 100;
-/** For each process, so that all have answered as many. */
-const warmSeconds = 3;
-
-/** A way to have several processes. */
-interface Way {
-  readonly name: string;
-  readonly gateway: Installed;
-  /** Starts so many; where they are asked, and the processes that are started by hand. */
-  start(processes: number): Promise<{ readonly ports: readonly number[]; readonly started: readonly Started[] }>;
-  readonly stop: () => Promise<void>;
-}
+/** Of one process. Two are asked by as many together, and by as many each: what goes together in a commit is a matter of how many ask. */
+const clients = 100;
+/** So that a gateway tells how many charges went together. */
+process.env['TOLLGATE_METRICS_TOKEN'] = metricsToken;
+/** What is young is slow. It is warm when so many slices in a row have brought the same, more or less; or after so many. */
+const warm = { seconds: 2, slices: 3, within: 0.05, slicesMax: 15 };
 
 const problem = quotaProblem();
 const nginx = find('nginx');
@@ -50,132 +43,123 @@ process.once('exit', () => around.remove());
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-scale-'));
 const vendors = await startVendors(folder, nginx);
-const ways = (await Promise.all(options.only.split(',').map((name) => (name === 'nodes' ? nodes() : workers())))).filter(
-  (way) => way !== undefined,
-);
-const measured: Round[] = [];
-for (let round = 0; round < rounds; round++)
-  for (const way of ways) for (const processes of round % 2 === 0 ? [1, 2] : [2, 1]) measured.push(await measure(way, processes));
-
+const slices: Slice[] = [];
 const books: string[] = [];
-for (const way of ways) {
-  books.push(await proved(way));
-  await way.stop();
+for (const way of options.only.split(',')) {
+  const all = await arrangements(asWay(way), folder, configuration(vendors));
+  for (const one of all) console.log(`${one.way}, ${one.processes}: warm after ${await warmUp(one)} s`);
+  await compare(all);
+  for (const one of all) {
+    books.push(proved(one, await one.gateway.books()));
+    await one.stop();
+  }
 }
 await vendors.stop();
 rmSync(folder, { recursive: true, force: true });
-const result = `${table(measured)}\n\n${books.join('\n\n')}\n`;
+const result = `${table(slices)}\n\n${whereTable(slices)}\n\n${books.join('\n\n')}\n`;
 console.log(`\n${result}`);
-if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks-scale.md'), page(result, { rounds, seconds, cores }));
+if (options.write)
+  writeFileSync(join(import.meta.dirname, '../docs/benchmarks-scale.md'), page(result, slices, { rounds, seconds, cores }));
 
-/** Two gateways that know of each other through PostgreSQL and Valkey alone. */
-async function nodes(): Promise<Way | undefined> {
-  const postgres = await startPostgres();
-  if ('missing' in postgres || findRedis() === undefined) {
-    console.log(
-      `no nodes in this run: ${'missing' in postgres ? postgres.missing : 'neither valkey-server nor redis-server is installed'}`,
-    );
-    return undefined;
+function asWay(name: string): Way {
+  if (name === 'nodes' || name === 'workers') return name;
+  throw new Error(`--only nodes or workers, not ${name}`);
+}
+
+/** In turn, each in its quota. */
+async function compare(all: readonly Arrangement[]): Promise<void> {
+  const quotas = all.map(share);
+  const free = () => quotas.splice(0).forEach((one) => one.remove());
+  process.once('exit', free);
+  const turns = all.flatMap((one) => (one.processes === 1 ? [1] : [1, one.processes]).map((times) => ({ one, asking: clients * times })));
+  for (const { one, asking } of turns) await load(one, asking, seconds); // what a process does anew when it has less: it collects, and finds its memory again
+  for (let round = 0; round < rounds; round++)
+    for (const { one, asking } of round % 2 === 0 ? turns : turns.toReversed()) {
+      await load(one, asking, 1); // over what the one before has left behind
+      slices.push(await measure(one, asking));
+    }
+  free();
+}
+
+/** With all that the machine has, until it is no faster than before; how many seconds that took. */
+async function warmUp(one: Arrangement): Promise<number> {
+  const rates: number[] = [];
+  for (;;) {
+    rates.push(perSecond(await load(one, clients, warm.seconds)));
+    const last = rates.slice(-warm.slices);
+    const steady = last.length === warm.slices && Math.max(...last) <= Math.min(...last) * (1 + warm.within);
+    if (steady || rates.length === warm.slicesMax) return rates.length * warm.seconds;
   }
-  const redis = await startRedis();
-  const { gateway, place } = await installed('nodes', { DATABASE_URL: postgres.url, REDIS_URL: redis.url });
-  const start = async (processes: number) => {
-    const ports = await Promise.all(Array.from({ length: processes }, freePort));
-    return { ports, started: ports.map((port) => gateway.another(port)) };
-  };
-  const stop = async () => {
-    await postgres.stop();
-    await redis.stop();
-    rmSync(place, { recursive: true, force: true });
-  };
-  return { name: 'nodes on PostgreSQL and Valkey', gateway, start, stop };
 }
 
-async function workers(): Promise<Way> {
-  const { gateway, place } = await installed('workers', {});
-  const start = async (processes: number) => {
-    const port = await freePort();
-    return { ports: [port], started: [gateway.another(port, '--workers', String(processes))] };
+async function measure(one: Arrangement, asking: number): Promise<Slice> {
+  const base = new URL(one.targets[0]?.url ?? '').origin;
+  const [booked, before, machineBefore] = [await told(base), processors(one), machineSeconds()];
+  const answered = await load(one, asking, seconds);
+  const [after, machineAfter, bookedAfter] = [processors(one), machineSeconds(), await told(base)];
+  const errors = answered.reduce((sum, each) => sum + each.errors, 0);
+  if (errors > 0) throw new Error(`${errors} requests failed: ${one.tail()}`);
+  const requests = answered.reduce((sum, each) => sum + each.requests, 0);
+  const took = Math.max(...answered.map((each) => each.seconds));
+  const each = after.each.map((amount, n) => amount - (before.each[n] ?? 0));
+  const supervisor = after.supervisor - before.supervisor;
+  const all = supervisor + each.reduce((sum, amount) => sum + amount, 0);
+  const slice: Slice = {
+    way: one.way,
+    processes: one.processes,
+    clients: asking,
+    perSecond: requests / took,
+    perCpuSecond: (requests * 1e6) / all,
+    quotaUsed: all / 1e6 / took / (one.processes * cores),
+    machineUsed: (machineAfter.used - machineBefore.used) / (machineAfter.all - machineBefore.all),
+    mainUs: (after.main - before.main) / requests,
+    otherUs: (all - supervisor - (after.main - before.main)) / requests,
+    supervisorUs: supervisor / requests,
+    chargesPerCommit: (bookedAfter.charges - booked.charges) / (bookedAfter.commits - booked.commits),
+    leastShare: Math.min(...each) / Math.max(...each),
   };
-  return { name: 'workers on SQLite', gateway, start, stop: async () => rmSync(place, { recursive: true, force: true }) };
+  console.log(JSON.stringify(slice));
+  return slice;
 }
 
-async function installed(name: string, shared: NodeJS.ProcessEnv): Promise<{ gateway: Installed; place: string }> {
-  const place = mkdtempSync(join(folder, name));
-  return { gateway: await install(place, configuration(vendors), shared), place };
-}
-
-async function measure({ name, gateway, start }: Way, processes: number): Promise<Round> {
-  const { ports, started } = await start(processes);
-  const machine = quota(`tollgate-bench-${process.pid}`, processes * cores);
-  try {
-    const targets = ports.map((port) => at(gateway, port));
-    await Promise.all(targets.map((target) => servesAll(target, started, processes)));
-    // What is young is slow: it warms up with all that there is.
-    await load(targets, warmSeconds * processes);
-    share(machine, started, processes);
-    await load(targets, 1);
-    const cpu = cpuOf(started);
-    const before = machineSeconds();
-    const answered = await load(targets, seconds);
-    const after = machineSeconds();
-    const cpuSeconds = (cpuOf(started) - cpu) / 1e6;
-    const took = Math.max(...answered.map((each) => each.seconds));
-    const requests = answered.reduce((sum, each) => sum + each.requests, 0);
-    const errors = answered.reduce((sum, each) => sum + each.errors, 0);
-    if (errors > 0) throw new Error(`${errors} requests failed: ${started.map(({ tail }) => tail()).join()}`);
-    const perSecond = requests / took;
-    const round: Round = {
-      way: name,
-      processes,
-      perSecond,
-      perCpuSecond: requests / cpuSeconds,
-      quotaUsed: cpuSeconds / took / (processes * cores),
-      machineUsed: (after.used - before.used) / (after.all - before.all),
-    };
-    console.log(JSON.stringify(round));
-    return round;
-  } finally {
-    machine.remove();
-    for (const each of started) await each.stop();
-  }
+/** Processor time so far, µs: of each that serves, of the main threads among it, and of what only supervises. */
+function processors({ serving, supervising }: Arrangement): { each: number[]; main: number; supervisor: number } {
+  const of = (pid: number) => threads(pid).reduce((sum, { amount }) => sum + amount, 0);
+  return {
+    each: serving.map(of),
+    main: serving.reduce((sum, pid) => sum + (threads(pid).find(({ id }) => id === pid)?.amount ?? 0), 0),
+    supervisor: supervising.reduce((sum, pid) => sum + of(pid), 0),
+  };
 }
 
 /** So many machines of so little: all processes share what all have, and none has more than one machine. What only hands out work has no part of its own. */
-function share(machine: Quota, started: readonly Started[], processes: number): void {
-  const pids = started.flatMap(({ pid }) => family(pid));
-  const serving = pids.length > processes ? pids.filter((pid) => !started.some((each) => each.pid === pid)) : pids;
-  if (serving.length !== processes) throw new Error(`${serving.length} processes serve instead of ${processes}`);
-  for (const pid of pids) machine.take(pid);
+function share({ processes, serving, supervising }: Arrangement): Quota {
+  const machine = quota(`tollgate-bench-${process.pid}-${processes}`, processes * cores);
+  for (const pid of supervising) machine.take(pid);
   for (const [place, pid] of serving.entries()) machine.within(`process-${place}`, cores).take(pid);
+  return machine;
 }
 
 /** Each client of its own process, as a balancer would send them. */
-function load(targets: readonly Target[], lasting: number): Promise<readonly Answered[]> {
-  return Promise.all(targets.map((target) => saturate(folder, target, { connections: connections / targets.length, seconds: lasting })));
+async function load({ targets }: Arrangement, asking: number, lasting: number): Promise<readonly Answered[]> {
+  const answered = await Promise.all(
+    targets.map((target) => saturate(folder, target, { connections: asking / targets.length, seconds: lasting })),
+  );
+  await wait(200); // for what clients have left behind
+  return answered;
 }
 
-function cpuOf(started: readonly Started[]): number {
-  return started.reduce((sum, { pid }) => sum + cpuMicroseconds(pid), 0);
-}
-
-function at({ headers }: Installed, port: number): Target {
-  return { url: `http://127.0.0.1:${port}/v1/chat/completions`, headers, body: body('whole', false) };
-}
-
-async function servesAll({ url }: Target, started: readonly Started[], processes: number): Promise<void> {
-  await ready(new URL('/readyz', url).href, () => started.map(({ tail }) => tail()).join());
-  if (processes === started.length) return;
-  // Further workers follow the first one, and tell nobody when they are there.
-  while (started.flatMap(({ pid }) => family(pid)).length <= processes) await new Promise((resolve) => setTimeout(resolve, 50));
-  await new Promise((resolve) => setTimeout(resolve, 4_000));
+function perSecond(answered: readonly Answered[]): number {
+  return answered.reduce((sum, { requests, seconds: took }) => sum + requests / took, 0);
 }
 
 /** Whether what was answered is what was charged. */
-async function proved({ name, gateway }: Way): Promise<string> {
-  const { records, charges } = await gateway.books();
+function proved(
+  { way, processes, gateway }: Arrangement,
+  { records, charges }: { readonly records: number; readonly charges: number },
+): string {
   const proof = gateway.command('check');
   const ok = records === charges && typeof proof === 'object' && proof !== null && Reflect.get(proof, 'ok') === true;
   if (!ok) process.exitCode = 1;
-  return `Books of the ${name}: ${records} usage records, ${charges} charges, \`check\` ${ok ? 'ok' : 'NOT OK'}.`;
+  return `Books of the ${way}, ${processes}: ${records} usage records, ${charges} charges, \`check\` ${ok ? 'ok' : 'NOT OK'}.`;
 }

@@ -162,7 +162,7 @@ const shownOn = (page: string): string => `, [on its own page](${page})`;
 const ledgerPage = 'benchmarks-ledger.md';
 const settlementsRow = /\| PostgreSQL \| 4 × 500 \| 1 \| \**([\d,]+)/;
 const scalePage = 'benchmarks-scale.md';
-const workersRow = /\| workers on SQLite \| 2 \|[^*\n]*\*\*([\d.]+)\*\*/;
+const workersRow = /\| workers on SQLite \| 2 \| 200 \|[^*\n]*\*\*([\d.]+)\*\*/;
 
 /** From the page of a benchmark of its own. */
 function figureOf(page: string, row: RegExp): number | undefined {

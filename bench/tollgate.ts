@@ -6,7 +6,7 @@ import { body, type Contender } from './contender.ts';
 import { freePort, run, type Started, start } from './process.ts';
 import { isStream, kindsOf, type Vendors } from './vendor.ts';
 
-const metricsToken = 'bench';
+export const metricsToken = 'bench';
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
 
 export interface Books {
