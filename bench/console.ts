@@ -4,6 +4,7 @@ import { migrate } from '../src/storage/migrate.ts';
 import { open } from '../src/storage/open.ts';
 import { patiently } from '../src/storage/patient.ts';
 import { rollUp } from '../src/usage/hours.ts';
+import { makeMonths } from '../src/usage/months.ts';
 import { measurePages } from './console-pages.ts';
 import { countOf, historyDays, makeHistory } from './history.ts';
 
@@ -24,6 +25,9 @@ const to =
   begun?.['at'] === null || begun === undefined
     ? Math.floor(systemClock.now() / hourMs) * hourMs
     : Number(begun['at']) + historyDays * 24 * hourMs;
+// As a gateway that ran meanwhile would have made them.
+for (let at = to - historyDays * 24 * hourMs; at < to; at += 20 * 24 * hourMs)
+  await makeMonths(database, { ...systemClock, now: () => at });
 const records = Math.min(whole, counted + Number(atOnce));
 const started = systemClock.monotonicMs();
 const history = await makeHistory(database, to, records, whole);

@@ -1,14 +1,16 @@
-// `npm run bench:growth`: what a request costs when there is much of something. `--only keys,channels,records,streams` measures some of it, `--records URL` names the database that
-// `npm run bench:console` has filled, `--write` puts what was measured into docs/benchmarks-growth.md and leaves the rest of that page as it is.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { join } from 'node:path';
+// `npm run bench:growth`: what a request costs when there is much of something. `--only keys,channels,records,streams` measures some of it (`--only none` nothing), `--records URL,URL` names databases that
+// `npm run bench:console` has filled, `--postgres URL` a server for keys there (else one of its own). `--write` keeps what was found beside (growth/results.json) and writes docs/benchmarks-growth.md of it.
 import { parseArgs } from 'node:util';
-import { open } from '../src/storage/open.ts';
-import { countOf } from './history.ts';
-import { compareSizes } from './growth/compare.ts';
+import { startPostgres } from '../test/postgres.ts';
+import { compareSizes, sizesOf } from './growth/compare.ts';
 import { manyKeys } from './growth/keys.ts';
+import { writeGrowthPage } from './growth/page.ts';
+import { newDatabase } from './growth/postgres.ts';
+import { compareRecords } from './growth/records.ts';
+import { place } from './process.ts';
+import { beginSection, type Found } from './growth/results.ts';
 import { compareStreams } from './growth/streams.ts';
+import { markdown } from './growth/table.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -16,93 +18,89 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '16' },
     keys: { type: 'string', default: '1,1000,100000' },
     channels: { type: 'string', default: '1,30,1000' },
-    records: { type: 'string' },
-    streams: { type: 'string', default: '1,100,1000,8500' },
+    records: { type: 'string', default: '' },
+    postgres: { type: 'string' },
+    streams: { type: 'string', default: '1,100,1000,9900' },
     write: { type: 'boolean', default: false },
   },
 });
-const page = join(import.meta.dirname, '../docs/benchmarks-growth.md');
 const rounds = Number(options.rounds);
 const numbers = (list: string): number[] => list.split(',').map(Number);
-const said = (count: number): string => count.toLocaleString('en');
-
-const parts: Readonly<
-  Record<string, { readonly title: string; readonly about: string; readonly measure: () => Promise<string | undefined> }>
-> = {
-  keys: {
-    title: 'Keys',
-    about:
-      'All of them in use, one after the other; a hundred belong to one user, who has money. Each has asked once before: its first request reads the key from the database and draws money. Charges of one user in one commit are one change of his balance; with many users each has its own, which is what the first row does not pay.',
-    measure: () =>
-      compareSizes(
-        'keys',
-        numbers(options.keys).map((count) => ({ label: said(count), wish: { keys: (database) => manyKeys(database, count) } })),
-        rounds,
-      ),
-  },
-  channels: {
-    title: 'Channels',
-    about:
-      'All of them sell the same model to the same group, so that each request has all to choose from; each has connections of its own.',
-    measure: () =>
-      compareSizes(
-        'channels',
-        numbers(options.channels).map((channels) => ({ label: said(channels), wish: { channels } })),
-        rounds,
-      ),
-  },
-  records: {
-    title: 'Usage records',
-    about: 'In the database before the first request, rolled up by the hour. The large ones are files of `npm run bench:console`.',
-    measure: records,
-  },
-  streams: {
-    title: 'Open streams',
-    about:
-      'One chunk at a time, to each stream in turn. Memory is what the process has more than before it opened them, after some were open and have ended. With 20,000 open files, which this machine allows a process, more than 9,900 streams cannot be open.',
-    measure: () => compareStreams(numbers(options.streams)),
-  },
+const parts: Readonly<Record<string, () => Promise<Found | undefined>>> = {
+  keys,
+  'keys-postgres': keysOnPostgres,
+  channels,
+  records,
+  streams,
 };
-
+// A side that is woken on another core costs the one that wakes it several microseconds: it must not be chance where they are.
+place('around', process.pid);
 const wanted = options.only.split(',');
-let text = existsSync(page) ? readFileSync(page, 'utf8') : '';
-for (const [name, { title, about, measure }] of Object.entries(parts)) {
-  const table = wanted.includes(name) ? await measure() : undefined;
-  if (table === undefined) continue;
-  const section = `## ${title}\n\n${about}\n\n${table}\n`;
-  console.log(`\n${section}`);
-  text = withSection(text, title, section);
+for (const [name, measure] of Object.entries(parts)) {
+  if (!wanted.includes(name)) continue;
+  const keep = beginSection(name);
+  const found = await measure();
+  if (found === undefined) continue;
+  console.log(`\n${[...found.tables.map(markdown), found.words ?? ''].join('\n\n')}`);
+  if (options.write) keep(found);
 }
-if (options.write) writeFileSync(page, text);
+if (options.write) writeGrowthPage();
 
-/** An empty database beside those that are full. */
-async function records(): Promise<string | undefined> {
-  if (options.records === undefined) return undefined;
-  const sizes = [{ label: '0', wish: {} }];
-  for (const databaseUrl of options.records.split(',')) {
-    const database = await open(databaseUrl);
-    const label = `${said(await countOf(database, 'usage'))} on ${database.dialect === 'postgres' ? 'PostgreSQL' : 'SQLite'}`;
-    await database.close();
-    sizes.push({ label, wish: { databaseUrl } });
+async function keys(): Promise<Found> {
+  const counts = numbers(options.keys);
+  const sizes = sizesOf(counts, (count) => ({ keys: (database) => manyKeys(database, count) }));
+  const most = Math.max(...counts);
+  const ofOne = sizesOf([most], (count) => ({ keys: (database) => manyKeys(database, count, 1) }));
+  return {
+    tables: [
+      await compareSizes('keys, SQLite', [...sizes, ...ofOne.map((size) => ({ ...size, label: `${size.label} of one user` }))], rounds),
+    ],
+  };
+}
+
+async function keysOnPostgres(): Promise<Found | undefined> {
+  const server = options.postgres === undefined ? await startPostgres() : { url: options.postgres, stop: async () => {} };
+  if ('missing' in server) {
+    console.log(`no PostgreSQL: ${server.missing}`);
+    return undefined;
   }
-  return compareSizes('records', sizes, rounds);
+  try {
+    const counts = numbers(options.keys);
+    const urls = new Map<number, string>();
+    for (const count of counts) urls.set(count, await newDatabase(server.url));
+    const sizes = sizesOf(counts, (count) => ({ databaseUrl: urls.get(count) ?? '', keys: (database) => manyKeys(database, count) }));
+    return { tables: [await compareSizes('keys, PostgreSQL', sizes, rounds)] };
+  } finally {
+    await server.stop();
+  }
 }
 
-/** The page with this section in its place: a new one stands behind the others. */
-function withSection(page: string, title: string, section: string): string {
-  const head = page === '' ? introduction() : page;
-  const begin = head.indexOf(`## ${title}\n`);
-  if (begin < 0) return `${head.trimEnd()}\n\n${section}`;
-  const end = head.indexOf('\n## ', begin);
-  return head.slice(0, begin) + section + (end < 0 ? '' : head.slice(end));
+async function channels(): Promise<Found> {
+  return {
+    tables: [
+      await compareSizes(
+        'channels',
+        sizesOf(numbers(options.channels), (count) => ({ channels: count })),
+        rounds,
+      ),
+    ],
+  };
 }
 
-function introduction(): string {
-  return `# What growth costs
+async function records(): Promise<Found | undefined> {
+  const urls = options.records.split(',').filter((url) => url !== '');
+  const found = [];
+  for (const url of urls) found.push(await compareRecords(url, rounds));
+  if (found.length === 0) return undefined;
+  return {
+    tables: found.map(({ table }) => table),
+    words: found
+      .map(({ words }) => words)
+      .join('')
+      .trim(),
+  };
+}
 
-A request should cost the same whether there is one key or a hundred thousand. Written by \`npm run bench:growth -- --write\`: gateways of all sizes run at the same time on one machine and are asked in turn, a few
-milliseconds each; CPU is that of all threads of the process, the lower quartile of many such slices.
-
-${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}.
-`;
+async function streams(): Promise<Found> {
+  return { tables: [await compareStreams(numbers(options.streams))] };
 }

@@ -1,4 +1,4 @@
-// `npm run bench:soak -- --minutes 30 --rate 40`: every kind of request for half an hour, and whether memory stays as it is. `--snapshots FOLDER` keeps what the heap held early and late; taking them needs memory, and resident memory then tells nothing.
+// `npm run bench:soak -- --minutes 30 --rate 40`: every kind of request for half an hour, and whether memory stays as it is. `--write` puts what was found into docs/benchmarks-growth.md. `--snapshots FOLDER` keeps what the heap held early and late; taking them needs memory, and resident memory then tells nothing.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,9 @@ import type { Database } from '../src/storage/database.ts';
 import { open } from '../src/storage/open.ts';
 import { newCustomer, newTestKey } from '../test/support/customer.ts';
 import { type GatewayProcess, startProcess } from '../test/support/process.ts';
+import { writeGrowthPage } from './growth/page.ts';
+import { beginSection } from './growth/results.ts';
+import { said, type Table } from './growth/table.ts';
 import { memoryMb } from './process.ts';
 import { type Inspector, inspect } from './soak/inspector.ts';
 import { fillPages, startSoakLoad } from './soak/load.ts';
@@ -24,6 +27,7 @@ const { values: options } = parseArgs({
     minutes: { type: 'string', default: '30' },
     rate: { type: 'string', default: '40' },
     snapshots: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 const minutes = Number(options.minutes);
@@ -32,14 +36,25 @@ const growthMax = 1;
 /** What is in use after a collection is measured so often in all. */
 const collections = 24;
 const customers = 20;
+const lookEveryMs = 2_000;
+/** What stands in the table, not in words. */
+const trendsTold = 2;
 
 interface Watched {
   readonly resident: Sample[];
   readonly heap: Sample[];
-  /** The 99th percentile and the longest delay of the event loop between two looks, ms. */
-  readonly delays: { readonly p99: number; readonly longest: number }[];
+  readonly delays: Delay[];
 }
 
+/** The 99th percentile and the longest delay of the event loop since the look before, ms. */
+interface Delay {
+  /** `performance.now` of the look. */
+  readonly at: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
+const keep = beginSection('soak');
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-soak-'));
 const sim = await startSim();
 const gateway = await startProcess({
@@ -63,11 +78,17 @@ await wait(2_000); // what is settled for clients that left
 inspector.close();
 const stopped = await gateway.stop();
 const told = [...report(watched), await books(database, stopped)];
-console.log(told.map(({ text }) => text).join('\n'));
-for (const [what, times] of load.seen.odd) console.log(`not expected, ${times} times: ${what}`);
+const odd = [...load.seen.odd].map(
+  ([what, moments]) => `Not expected, ${moments.length} × (${latenessAt(moments, watched.delays)}): ${what}`,
+);
+console.log([...told.map(({ text }) => text), ...odd].join('\n'));
 await database.close();
 await sim.close();
 rmSync(folder, { recursive: true, force: true });
+if (options.write) {
+  keep({ tables: [tableOf(watched)], words: [...told.slice(trendsTold).map(({ text }) => text), ...odd].join('\n\n') });
+  writeGrowthPage();
+}
 process.exit(told.every(({ ok }) => ok) && load.seen.odd.size === 0 ? 0 : 1);
 
 async function keysOf(database: Database): Promise<string[]> {
@@ -89,7 +110,7 @@ async function watch(gateway: GatewayProcess, inspector: Inspector): Promise<Wat
     watched.resident.push({ at, value: memoryMb(pid) });
     watched.delays.push(await delays(gateway.url));
     if (at >= (minutes / collections) * (watched.heap.length + 1)) await collect(watched, inspector, at);
-    await wait(2_000);
+    await wait(lookEveryMs);
   }
   return watched;
 }
@@ -106,11 +127,35 @@ async function collect(watched: Watched, inspector: Inspector, at: number): Prom
     await inspector.snapshot(join(options.snapshots, late ? 'late.heapsnapshot' : 'early.heapsnapshot'));
 }
 
-async function delays(url: string): Promise<{ p99: number; longest: number }> {
+async function delays(url: string): Promise<Delay> {
   const page = await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer soak' } }).then((answer) => answer.text());
   const ms = (name: string): number =>
     1000 * Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds(?:{.*})? (\\S+)`, 'm').exec(page)?.[1]);
-  return { p99: ms('p99'), longest: ms('max') };
+  return { at: performance.now(), p99: ms('p99'), longest: ms('max') };
+}
+
+/** How late the event loop was when these things happened: whoever gets no time refuses what he would not finish. */
+function latenessAt(moments: readonly number[], delays: readonly Delay[]): string {
+  const late = moments.map((moment) => {
+    const next = delays.findIndex(({ at }) => at >= moment);
+    const around = next < 0 ? delays.slice(-1) : delays.slice(Math.max(0, next - 1), next + 2);
+    return Math.max(0, ...around.map(({ longest }) => longest));
+  });
+  return `the event loop was ${Math.min(...late).toFixed(0)} to ${Math.max(...late).toFixed(0)} ms late then`;
+}
+
+function trendsOf({ resident, heap }: Watched) {
+  return [
+    { what: 'resident memory', samples: resident },
+    { what: 'heap in use after a collection', samples: heap },
+  ].map(({ what, samples }) => ({ what, ...trendOf(samples, minutes / 3) }));
+}
+
+function tableOf(watched: Watched): Table {
+  return {
+    head: ['', 'level', 'growth in ten minutes'],
+    rows: trendsOf(watched).map(({ what, level, growth }) => [what, `${level.toFixed(1)} MB`, `${growth.toFixed(2)} %`]),
+  };
 }
 
 interface Finding {
@@ -118,19 +163,15 @@ interface Finding {
   readonly ok: boolean;
 }
 
-function report({ resident, heap, delays }: Watched): Finding[] {
-  const trends = [
-    { what: 'resident memory', samples: resident },
-    { what: 'heap in use after a collection', samples: heap },
-  ];
+function report(watched: Watched): Finding[] {
+  const { delays } = watched;
   return [
-    ...trends.map(({ what, samples }) => {
-      const { level, growth } = trendOf(samples, minutes / 3);
+    ...trendsOf(watched).map(({ what, level, growth }) => {
       const text = `${what}: ${level.toFixed(1)} MB, ${growth.toFixed(2)} % in ten minutes over the last two thirds (at most ${growthMax} %)`;
       return { text, ok: growth < growthMax };
     }),
     {
-      text: `event loop: 99 of 100 delays below ${middle(delays.map(({ p99 }) => p99)).toFixed(1)} ms, longest ${Math.max(...delays.map(({ longest }) => longest)).toFixed(0)} ms`,
+      text: `The event loop: 99 of 100 delays below ${middle(delays.map(({ p99 }) => p99)).toFixed(1)} ms, longest ${Math.max(...delays.map(({ longest }) => longest)).toFixed(0)} ms.`,
       ok: true,
     },
   ];
@@ -144,6 +185,7 @@ async function books(database: Database, stopped: number | null): Promise<Findin
   const [records, charges] = [Number(row?.['records']), Number(row?.['charges'])];
   const proof = await check(database, proofs);
   const { asked, delivered, left, failed } = load.seen;
-  const text = `${asked} asked, ${delivered} delivered, ${left} left, ${failed} failed as they should; ${records} usage records, ${charges} charges; check: ${JSON.stringify(proof)}; ended with ${stopped}`;
+  const [a, d, l, f, r, c] = [asked, delivered, left, failed, records, charges].map(said);
+  const text = `In ${minutes} minutes ${a} asked, ${d} delivered, ${l} left, ${f} failed as they should; ${r} usage records and ${c} charges (the responses that filled the pages are among them); check: ${JSON.stringify(proof)}; ended with ${stopped}.`;
   return { text, ok: proof.ok && records >= delivered && records === charges && stopped === 0 };
 }

@@ -7,6 +7,8 @@ export interface Prompter {
   readonly open: () => number;
   /** The same chunk to each open stream, or to the next so many of them. */
   say(count?: number): void;
+  /** Picks so many of the open streams; what it returns says the chunk to the next of these. */
+  few(count: number): () => void;
   /** Ends each open stream, with its usage. */
   finish(): void;
   close(): void;
@@ -79,6 +81,11 @@ export async function startPrompter(): Promise<Prompter> {
         open.delete(socket);
         open.add(socket);
       }
+    },
+    few(count) {
+      const some = [...open].slice(0, count);
+      let next = 0;
+      return () => some[next++ % some.length]?.write(said, 'latin1');
     },
     finish() {
       for (const socket of open) socket.write(end, 'latin1');

@@ -1,93 +1,172 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
-import { choir, type Choir } from '../cost/client.ts';
-import { type Payer, processorNs, requestText, streamed } from '../cost/cost.ts';
-import { type Hired, hireGateway } from '../cost/payers.ts';
-import { memoryMb } from '../process.ts';
+import { choir } from '../cost/client.ts';
+import { requestText, whole } from '../cost/cost.ts';
+import { find } from '../process.ts';
 import { middle } from '../soak/trend.ts';
+import { said, type Table, times } from './table.ts';
 
-const slices = 24;
-const wordsEach = 400;
-/** New streams at a time. */
-const openedAtOnce = 250;
-/** Of one channel: a channel has 2,048 connections at most. */
-const streamsEach = 1_000;
+/** Who passes streams on. */
+export type Who = 'Tollgate' | 'nginx';
 
-interface Opened {
-  readonly count: number;
-  readonly hired: Hired;
-  readonly choir: Choir;
-  words: number;
+/** What a process of streams (stage.ts) is told to do; it answers with a figure. */
+export type Order =
+  | { readonly do: 'open' }
+  /** Nanoseconds of each word. */
+  | { readonly do: 'speak' | 'speak to few' | 'speak to all'; readonly words: number }
+  /** Nanoseconds of a second. */
+  | { readonly do: 'rest'; readonly ms: number };
+
+export interface Opened {
+  /** Memory of an open stream. */
   readonly kbEach: number;
-  readonly chunkNs: number[];
+  readonly port: number;
+  readonly key: string;
 }
 
-/** What a chunk costs while so many streams are open, each of which gets one in turn, and what an open stream needs. */
-export async function compareStreams(counts: readonly number[]): Promise<string> {
-  const all: Opened[] = [];
+const slices = 14;
+const warmSlices = 3;
+const wordsEach = 300;
+const askedEveryMs = 5;
+/** Each stream hears a comment in it, as clients of silent streams do. */
+const restMs = 15_500;
+/** What few streams need is lost in what everything else needs. */
+const memoryFrom = 500;
+
+class Stage {
+  readonly who: Who;
+  readonly count: number;
+  readonly turns: number[] = [];
+  readonly few: number[] = [];
+  readonly atOnce: number[] = [];
+  waitMs = 0;
+  opened: Opened = { kbEach: 0, port: 0, key: '' };
+  restNs = 0;
+  readonly #child: ChildProcess;
+
+  constructor(who: Who, count: number) {
+    this.who = who;
+    this.count = count;
+    const file = fileURLToPath(new URL('./stage.ts', import.meta.url));
+    this.#child = fork(file, [who, String(count)], { execArgv: ['--import', 'tsx'] });
+  }
+
+  async ready(): Promise<void> {
+    await this.#answer();
+  }
+
+  async open(): Promise<void> {
+    this.#child.send({ do: 'open' } satisfies Order);
+    this.opened = (await this.#answer()) as Opened;
+  }
+
+  async figure(order: Order): Promise<number> {
+    this.#child.send(order);
+    return Number(await this.#answer());
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    const gone = once(this.#child, 'exit');
+    this.#child.disconnect();
+    await gone;
+  }
+
+  async #answer(): Promise<unknown> {
+    const gone = new AbortController();
+    const failed = once(this.#child, 'exit', { signal: gone.signal }).then(() => {
+      throw new Error(`${this.who} with ${this.count} streams ended`);
+    });
+    try {
+      const [answer] = await Promise.race([once(this.#child, 'message'), failed]);
+      return answer;
+    } finally {
+      gone.abort();
+      failed.catch(() => undefined);
+    }
+  }
+}
+
+/** What a chunk costs while so many streams are open, each of which gets one in turn, and what an open stream needs; beside what it costs nginx. */
+export async function compareStreams(counts: readonly number[]): Promise<Table> {
+  const names: readonly Who[] = find('nginx') === undefined ? ['Tollgate'] : ['Tollgate', 'nginx'];
+  const most = Math.max(...counts);
+  const all = counts.flatMap((count) => names.map((who) => new Stage(who, count)));
   try {
-    for (const count of counts) all.push(await open(count));
-    for (let slice = -4; slice < slices; slice++) {
-      for (const one of all) {
-        const ns = await speak(one);
-        if (slice >= 0) one.chunkNs.push(ns / wordsEach);
+    await Promise.all(all.map((stage) => stage.ready()));
+    for (const count of counts) {
+      console.log(`open streams: ${count}`);
+      await Promise.all(all.filter((stage) => stage.count === count).map((stage) => stage.open()));
+    }
+    for (let slice = -warmSlices; slice < slices; slice++) {
+      for (const stage of all) {
+        // First all of them, so that none has been silent for long.
+        const atOnce = await stage.figure({ do: 'speak to all', words: wordsEach });
+        const ns = await stage.figure({ do: 'speak', words: wordsEach });
+        const few = await stage.figure({ do: 'speak to few', words: wordsEach });
+        if (slice < 0) continue;
+        stage.atOnce.push(atOnce);
+        stage.turns.push(ns);
+        stage.few.push(few);
       }
     }
-    const first = all[0] === undefined ? 1 : middle(all[0].chunkNs);
-    const rows = all.map(({ count, chunkNs, kbEach }) => {
-      const memory = count < 500 ? '' : kbEach.toFixed(0);
-      return `| ${count.toLocaleString('en')} | ${(middle(chunkNs) / 1_000).toFixed(1)} | ${(middle(chunkNs) / first).toFixed(2)} × | ${memory} |`;
-    });
-    return `| open streams | CPU µs per chunk | ÷ first | KB per open stream |\n| ---: | ---: | ---: | ---: |\n${rows.join('\n')}`;
+    await Promise.all(
+      all.map(async (stage) => {
+        stage.restNs = await stage.figure({ do: 'rest', ms: restMs });
+      }),
+    );
+    const largest = all.filter(({ count }) => count === most);
+    await Promise.all(
+      largest.map(async (stage) => {
+        stage.waitMs = await longestWait(stage.opened);
+      }),
+    );
+    return tableOf(all);
   } finally {
-    for (const { choir } of all) choir.close();
-    await Promise.all(all.map(({ hired }) => hired.stop()));
+    await Promise.all(all.map((stage) => stage.stop()));
   }
 }
 
-async function open(count: number): Promise<Opened> {
-  console.log(`open streams: ${count}`);
-  const hired = await hireGateway({ channels: Math.ceil(count / streamsEach) });
-  const { payer } = hired;
-  await warm(hired);
-  const before = memoryMb(payer.pid);
-  const one = await choir(payer.port, count);
-  for (let opened = 0; opened < count; ) {
-    const to = Math.min(opened + openedAtOnce, count);
-    one.begin(() => requestText(payer.keys[0] ?? '', streamed), opened, to);
-    opened = to;
-    await untilOpen(payer, opened);
-  }
-  // Everyone has had a word.
-  payer.vendor.say();
-  await one.words(count);
-  return { count, hired, choir: one, words: count, kbEach: ((memoryMb(payer.pid) - before) * 1024) / count, chunkNs: [] };
-}
-
-async function untilOpen({ vendor }: Payer, count: number): Promise<void> {
-  while (vendor.open() < count) await wait(2);
-}
-
-/** Streams that were open before, so that what is compared is the memory of those that are. */
-async function warm({ payer }: Hired): Promise<void> {
-  const one = await choir(payer.port, openedAtOnce);
-  for (let n = 0; n < 8; n++) {
-    one.begin(() => requestText(payer.keys[0] ?? '', streamed));
-    await untilOpen(payer, openedAtOnce);
-    payer.vendor.say();
-    await one.words(openedAtOnce);
-    payer.vendor.finish();
-    await one.ended();
+/** Nobody says anything, and one client asks for whole answers; how long it waited for one of them, ms. */
+async function longestWait({ port, key }: Opened): Promise<number> {
+  const one = await choir(port, 1);
+  const until = performance.now() + restMs;
+  while (performance.now() < until) {
+    await one.ask(() => requestText(key, whole));
+    await wait(askedEveryMs);
   }
   one.close();
+  return Math.max(...one.waits);
 }
 
-/** One word at a time, to the next stream; processor time of them all, ns. */
-async function speak(one: Opened): Promise<number> {
-  const { payer } = one.hired;
-  const before = processorNs(payer.pid);
-  for (let n = 0; n < wordsEach; n++) {
-    payer.vendor.say(1);
-    await one.choir.words(++one.words);
-  }
-  return processorNs(payer.pid) - before;
+function tableOf(all: readonly Stage[]): Table {
+  const firstOf = (who: Who): number => middle(all.find((stage) => stage.who === who)?.turns ?? []);
+  return {
+    head: [
+      '',
+      'open streams',
+      'CPU µs per chunk',
+      '÷ first',
+      'all at once',
+      'the same few',
+      'CPU ms a second, silent',
+      'longest wait ms',
+      'KB per stream',
+    ],
+    rows: all
+      .toSorted((a, b) => (a.who === b.who ? a.count - b.count : a.who === 'Tollgate' ? -1 : 1))
+      .map(({ who, count, turns, atOnce, few, restNs, waitMs, opened }) => [
+        who,
+        said(count),
+        (middle(turns) / 1_000).toFixed(1),
+        times(middle(turns) / firstOf(who)),
+        (middle(atOnce) / 1_000).toFixed(1),
+        (middle(few) / 1_000).toFixed(1),
+        (restNs / 1e6).toFixed(1),
+        waitMs === 0 ? '' : waitMs.toFixed(0),
+        count < memoryFrom ? '' : opened.kbEach.toFixed(0),
+      ]),
+  };
 }

@@ -10,8 +10,8 @@ export interface Soaked {
   left: number;
   /** Answers of vendors that fail, and refusals of nonsense. */
   failed: number;
-  /** What nobody expected: the kind of request and what came. */
-  readonly odd: Map<string, number>;
+  /** What nobody expected: the kind of request and what came, and when, each time (performance.now). */
+  readonly odd: Map<string, number[]>;
 }
 
 export interface SoakLoad {
@@ -71,7 +71,9 @@ async function ask(url: string, dispatcher: Agent, key: string, n: number, seen:
 
 function tell(seen: Soaked, { name }: Question, what: string): void {
   const line = `${name}: ${what.replaceAll(/req_\w+/g, 'req_…')}`;
-  if (seen.odd.size < 50) seen.odd.set(line, (seen.odd.get(line) ?? 0) + 1);
+  const known = seen.odd.get(line);
+  if (known !== undefined) known.push(performance.now());
+  else if (seen.odd.size < 50) seen.odd.set(line, [performance.now()]);
 }
 
 const filledBytes = 80 * 2 ** 20;
