@@ -23,10 +23,13 @@ const messages = [
 ];
 const voices = 16;
 const volleys = 24;
-/** Of each stream. They come one at a time: how many a process finds together is chance, and makes more difference than what is measured. */
-const streamWords = 24;
 const requestsEach = voices * volleys;
-const chunksEach = voices * streamWords;
+/** Open at once. All get a chunk at the same instant. */
+const streams = 64;
+/** Chunks of each stream that make a slice, and slices of a round. */
+const beats = 5;
+const chunkSlices = 5;
+const chunksEach = streams * beats;
 
 /** Nanoseconds of processor time, a figure for each slice. */
 export interface Slices {
@@ -70,7 +73,9 @@ export async function takeSlices(payers: readonly Payer[], rounds: number, warmR
       async (payer): Promise<Paying> => ({
         payer,
         choir: await choir(payer.port, voices),
+        streams: await choir(payer.port, streams),
         asked: 0,
+        words: 0,
         slices: { request: [], chunk: [] },
       }),
     ),
@@ -78,15 +83,19 @@ export async function takeSlices(payers: readonly Payer[], rounds: number, warmR
   try {
     for (let round = -warmRounds; round < rounds; round++) {
       const requests = await costsOf(all, () => ask(all));
-      const chunks = await costsOf(all, () => stream(all));
+      const chunks: number[][] = [];
+      await openStreams(all);
+      for (let slice = 0; slice < chunkSlices; slice++) chunks.push(await costsOf(all, () => speak(all)));
+      for (const { payer } of all) payer.vendor.finish();
+      for (const { streams } of all) await streams.ended();
       if (round < 0) continue;
       for (const [n, { slices }] of all.entries()) {
         slices.request.push((requests[n] ?? 0) / requestsEach);
-        slices.chunk.push((chunks[n] ?? 0) / chunksEach);
+        slices.chunk.push(...chunks.map((costs) => (costs[n] ?? 0) / chunksEach));
       }
     }
   } finally {
-    for (const { choir } of all) choir.close();
+    for (const { choir, streams } of all) for (const one of [choir, streams]) one.close();
   }
   return all.map(({ slices, choir }) => ({ ...slices, waits: choir.waits.slice(warmRounds * requestsEach) }));
 }
@@ -94,8 +103,11 @@ export async function takeSlices(payers: readonly Payer[], rounds: number, warmR
 interface Paying {
   readonly payer: Payer;
   readonly choir: Choir;
+  readonly streams: Choir;
   /** Requests so far. */
   asked: number;
+  /** That have come on the streams that are open. */
+  words: number;
   readonly slices: Slices;
 }
 
@@ -103,7 +115,7 @@ interface Paying {
 async function costsOf(all: readonly Paying[], work: () => Promise<void>): Promise<number[]> {
   const before = all.map(({ payer }) => processorNs(payer.pid));
   await work();
-  await wait(2);
+  await wait(3);
   return all.map(({ payer }, n) => processorNs(payer.pid) - (before[n] ?? 0));
 }
 
@@ -111,17 +123,28 @@ async function ask(all: readonly Paying[]): Promise<void> {
   for (let volley = 0; volley < volleys; volley++) for (const one of all) await one.choir.ask(() => nextRequest(one, whole));
 }
 
-async function stream(all: readonly Paying[]): Promise<void> {
-  for (const one of all) one.choir.begin(() => nextRequest(one, streamed));
-  while (all.some(({ payer }) => payer.vendor.open() < voices)) await wait(0);
-  for (let n = 1; n <= chunksEach; n++) {
-    for (const { choir, payer } of all) {
-      payer.vendor.say(1);
-      await choir.words(n);
+async function openStreams(all: readonly Paying[]): Promise<void> {
+  for (const one of all) {
+    one.words = 0;
+    one.streams.begin(() => nextRequest(one, streamed));
+  }
+  while (all.some(({ payer }) => payer.vendor.open() < streams)) await wait(0);
+}
+
+/**
+ * A chunk to all streams at once, so many times. How many of them a process finds together when it wakes is otherwise chance, and makes more
+ * difference than what is measured: it is stopped until all are there.
+ */
+async function speak(all: readonly Paying[]): Promise<void> {
+  for (let beat = 0; beat < beats; beat++) {
+    for (const one of all) {
+      const { vendor, pid } = one.payer;
+      process.kill(pid, 'SIGSTOP');
+      vendor.say();
+      process.kill(pid, 'SIGCONT');
+      await one.streams.words((one.words += streams));
     }
   }
-  for (const { payer } of all) payer.vendor.finish();
-  for (const { choir } of all) await choir.ended();
 }
 
 const bodyOf = (more: object): string => JSON.stringify({ model: 'm1', messages, temperature: 0.7, max_tokens: 200, ...more });
