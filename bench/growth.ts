@@ -1,5 +1,5 @@
 // `npm run bench:growth`: what a request costs when there is much of something. `--only keys,channels,records,streams` measures some of it (`--only none` nothing), `--records URL,URL` names databases that
-// `npm run bench:console` has filled, `--postgres URL` a server for keys there (else one of its own). `--write` keeps what was found beside (growth/results.json) and writes docs/benchmarks-growth.md of it.
+// `npm run bench:console` has filled, `--postgres URL` a server for keys there (else one of its own). `--write` keeps what was found beside (growth/data/results.json) and writes docs/benchmarks-growth.md of it.
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/postgres.ts';
 import { compareSizes, sizesOf } from './growth/compare.ts';
@@ -7,7 +7,6 @@ import { manyKeys } from './growth/keys.ts';
 import { writeGrowthPage } from './growth/page.ts';
 import { newDatabase } from './growth/postgres.ts';
 import { compareRecords } from './growth/records.ts';
-import { place } from './process.ts';
 import { beginSection, type Found } from './growth/results.ts';
 import { compareStreams } from './growth/streams.ts';
 import { markdown } from './growth/table.ts';
@@ -33,8 +32,6 @@ const parts: Readonly<Record<string, () => Promise<Found | undefined>>> = {
   records,
   streams,
 };
-// A side that is woken on another core costs the one that wakes it several microseconds: it must not be chance where they are.
-place('around', process.pid);
 const wanted = options.only.split(',');
 for (const [name, measure] of Object.entries(parts)) {
   if (!wanted.includes(name)) continue;

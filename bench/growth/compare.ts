@@ -42,17 +42,20 @@ export async function compareSizes(what: string, sizes: readonly Size[], rounds:
   try {
     for (const { label, wish } of sizes) {
       const hired = await hireGateway(wish);
-      place('measured', hired.payer.pid);
       console.log(`${what}: ${label}`);
       const meters = metersOf(hired.payer.pid, wish.databaseUrl);
       all.push({ label, wish, hired, meters, choir: await choir(hired.payer.port, voices), asked: 0, requests: [], few: [], chunks: [] });
     }
     await Promise.all(all.map(({ hired }) => useEach(hired)));
+    // A side that is woken on another core costs the one that wakes it several microseconds: it must not be chance where they are.
+    place('around', process.pid);
+    for (const { hired } of all) place('measured', hired.payer.pid);
     for (let round = -warmRounds; round < rounds; round++) await takeRound(all, round >= 0);
     return tableOf(what, all);
   } finally {
     for (const { choir } of all) choir.close();
     await Promise.all(all.map(({ hired }) => hired.stop()));
+    place('any', process.pid);
   }
 }
 

@@ -10,7 +10,8 @@ const sections: Readonly<Record<string, Section>> = {
     title: 'Keys',
     about: `All of them in use, one after the other; a hundred belong to one user, who has money, or all of them to one. Each has asked once before: its first request reads the key from the database and draws money. *The same 16 keys* are
 asked with in the same gateways between the other slices: what is more than with one key is what so many keys cost by being there, and what is less than with all of them in turn is what it costs that nothing of a key or its user was touched for long.
-Charges of one user in one commit are one change of his balance; with many users each has its own, and money that a user has not touched for ten seconds goes back and is drawn again.`,
+Charges of one user in one commit are one change of his balance and stand side by side; with many users each has his own balance and a page of his own in the index of records by account, which is what more is written, and what
+the database's thread, beside the main one, does more; money that a user has not touched for ten seconds goes back and is drawn again. So many keys of one user show what keys alone cost.`,
   },
   'keys-postgres': {
     title: 'Keys on PostgreSQL',
@@ -25,7 +26,8 @@ belongs to it, cold. A test holds that they are not looked at one by one.`,
   records: {
     title: 'Usage records',
     about: `In the database before the first request, of two hundred users, rolled up by the hour (\`npm run bench:console\` makes such databases), beside an empty one. Two hundred users ask in turn, those of the records where there are some. Disks are read where
-neither the database nor the machine has kept a page, and written for each commit.`,
+neither the database nor the machine has kept a page, and written for each commit. What is more on SQLite is what is written, and nearly all pages of its log that are more are of the index of records by account (told by what stands in them): among many
+records each user's latest are on a page of their own, and a commit writes one for each user in it. PostgreSQL's processes count among the others below.`,
   },
   streams: {
     title: 'Open streams',

@@ -21,7 +21,7 @@ interface Kept extends Found {
 
 type Results = Readonly<Record<string, Kept>>;
 
-const file = join(import.meta.dirname, 'results.json');
+const file = join(import.meta.dirname, 'data/results.json');
 const page = join(import.meta.dirname, '../../docs/benchmarks-growth.md');
 
 /** Watches the machine from now on; what it returns keeps what was found meanwhile. */
