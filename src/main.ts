@@ -156,6 +156,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const parts: Parts = {
     clock: systemClock,
     random: systemRandom,
+    timers: systemTimers,
     keyring,
     limiter: limits.limiter,
     till,
@@ -331,7 +332,6 @@ function tasksOn(
   return new Tasks({
     ...parts,
     database,
-    timers: systemTimers,
     pins: new Pins(database, sealer, parts.lanes, parts.catalog),
     taskLimits: { ...taskLimits, ...configuration?.video, ...limits },
     ...told,

@@ -18,7 +18,7 @@ export class Contest {
   readonly #exchange: Exchange;
   readonly #running = new Set<Attempt>();
   #over: AttemptResult | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #callOff: (() => void) | undefined;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -36,13 +36,13 @@ export class Contest {
   /** Resolves when nothing has come for so long; never, once something has. */
   silence(ms: number): Promise<'silence'> {
     return new Promise((resolve) => {
-      this.#timer = setTimeout(() => resolve('silence'), ms);
+      this.#callOff = this.#exchange.parts.timers.after(ms, () => resolve('silence'));
     });
   }
 
   /** All end, but for whoever has won. */
   readonly finish = (result: AttemptResult, winner?: Attempt): void => {
-    clearTimeout(this.#timer);
+    this.#callOff?.();
     this.#over ??= result;
     for (const attempt of this.#running) if (attempt !== winner) attempt.finish(result);
   };

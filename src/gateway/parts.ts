@@ -2,6 +2,7 @@ import type { Keyring } from '../accounts/principal.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FaultKind } from '../base/fault.ts';
 import type { Random } from '../base/random.ts';
+import type { Timers } from '../base/timers.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Spools } from '../http/spool.ts';
 import type { CallStage, UpstreamTimes } from '../http/upstream.ts';
@@ -100,6 +101,7 @@ export interface HedgedRequest extends Hedge {
 export interface Parts {
   readonly clock: Clock;
   readonly random: Random;
+  readonly timers: Timers;
   readonly keyring: Keyring;
   readonly limiter: SharedLimiter;
   readonly till: Till;

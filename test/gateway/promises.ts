@@ -1,5 +1,6 @@
 import { check } from '../../src/ledger/check.ts';
 import { proofs } from '../../src/proofs.ts';
+import type { HedgedRequest } from '../../src/gateway/parts.ts';
 import type { Database, Row } from '../../src/storage/database.ts';
 import type { SimulatedProcess } from '../ledger/simulated-process.ts';
 import type { VirtualTime } from '../ledger/virtual-time.ts';
@@ -18,6 +19,8 @@ export interface Sent extends SimulatedRequest {
 const secrets = /up-secret|secret words|w\d+\.\d/;
 /** A thousandth of a yuan for a token. */
 const nanoPerToken = 1_000_000n;
+const chargesOfAll =
+  'SELECT t.id, t.amount, u.cost, u.shortfall, u.estimated, u.status, u.channel FROM transfer t JOIN usage u ON u.id=t.id';
 /** No money of theirs ends. */
 const rich = new Set(['user-0', 'user-1']);
 
@@ -27,11 +30,14 @@ export class Promises {
   /** What happened, line by line: the same for the same seed. */
   readonly trace: string[] = [];
   violation: Error | undefined;
+  /** Who answered where two were asked. */
+  readonly hedges = { first: 0, second: 0, neither: 0 };
   /** Charges that were committed after their clients had been refused, by nodes that then died before they knew. */
   unreturned = 0;
   readonly #database: Database;
   readonly #vendors: SimulatedVendors;
   readonly #time: VirtualTime;
+  readonly #hedged = new Set<string>();
   readonly #byId = new Map<string, Sent>();
 
   constructor(database: Database, vendors: SimulatedVendors, time: VirtualTime) {
@@ -60,6 +66,14 @@ export class Promises {
     if (secrets.test(text)) this.violate(`the log tells ${text}`);
   }
 
+  /** Two channels were asked for one answer. */
+  hedged(line: HedgedRequest): void {
+    this.told(line);
+    this.trace.push(`${this.#time.now.toFixed(3)} ${line.id} hedged, won: ${line.won}`);
+    this.hedges[line.won] += 1;
+    this.#hedged.add(line.id);
+  }
+
   /** The last byte is at the client: its charge and its record are committed already. */
   async verifyGiven(id: string): Promise<void> {
     const request = this.#byId.get(id);
@@ -67,10 +81,11 @@ export class Promises {
     const { client, process } = request;
     this.trace.push(`${this.#time.now.toFixed(3)} ${id} ${client.status} ${client.body.length}`);
     if (client.isWhole) {
-      const rows = await this.#charges(id);
+      const rows = await this.#database.query(`${chargesOfAll} WHERE t.id IN ($1, $2)`, [id, `${id}/late`]);
       if (rows.length !== 1) this.violate(`${id} has its last byte and ${rows.length} charges (node alive: ${process.isAlive})`);
     }
     this.#verifyBlame(request);
+    this.#time.after(1_000, () => this.verifyStopped(request));
   }
 
   /** A vendor's trouble, or ours with it, is no fault of the client's. */
@@ -86,27 +101,30 @@ export class Promises {
     if (status !== 503) this.violate(`${id} was told ${status} ${String(code)}, vendors told ${calls.map((call) => call.status).join()}`);
   }
 
-  /** A second after its client has left, no vendor works for it. */
+  /** A second after its client has left or has everything, no vendor works for it: neither the one that answered nor the one that was slower. */
   verifyStopped({ id, process, leftAt }: Sent): void {
     if (!process.isAlive || process.isStopped) return;
     const running = this.#vendors.asked.find((call) => call.request === id && !call.upstream.over);
-    if (running !== undefined) this.violate(`${id}: its client left at ${leftAt}, and call ${running.call} goes on`);
+    if (running === undefined) return;
+    const answered = this.#hedged.has(id) ? 'another call has answered' : 'its client has everything';
+    this.violate(`${id}: ${leftAt === undefined ? answered : `its client left at ${leftAt}`}, and call ${running.call} goes on`);
   }
 
   async verifyEnd(): Promise<void> {
     const report = await check(this.#database, proofs);
     if (!report.ok) this.violate(`check: ${JSON.stringify(report.problems[0])}`);
-    for (const request of this.requests) await this.#verifyRequest(request);
+    const charges = byRequest(await this.#database.query(chargesOfAll));
+    const refunds = byRequest(await this.#database.query("SELECT ref AS id, amount FROM transfer WHERE code='refund'"));
+    for (const request of this.requests) this.#verifyRequest(request, charges.get(request.id) ?? [], refunds.get(request.id) ?? []);
     await this.#verifyStrangers();
     await this.#verifyRest();
     this.raise();
   }
 
-  async #verifyRequest(request: Sent): Promise<void> {
+  #verifyRequest(request: Sent, rows: readonly Row[], refunds: readonly Row[]): void {
     const { id, client, process, leftAt } = request;
-    const rows = await this.#charges(id);
     const [charge] = rows;
-    const refunded = await this.#sum("SELECT COALESCE(SUM(amount), 0) AS sum FROM transfer WHERE code='refund' AND ref IN ($1, $2)", id);
+    const refunded = refunds.reduce((sum, { amount }) => sum + BigInt(amount ?? 0), 0n);
     this.trace.push(`${id} ${client.status} ${client.isWhole} ${String(charge?.['amount'])} ${refunded}`);
     if (secrets.exec(client.body)?.[0] === 'up-secret') this.violate(`${id} was told our key`);
     if (rows.length > 1) this.violate(`${id} was charged twice`);
@@ -140,10 +158,11 @@ export class Promises {
   /** What the vendor counted is what is charged; where there was less money, the rest is a shortfall that nobody owes. */
   #verifyParity({ id, client }: Sent, charge: Row | undefined): void {
     if (charge === undefined) return this.violate(`${id} was given whole, and is free`);
-    const { cost, amount, shortfall, estimated, status } = charge;
+    const { cost, amount, shortfall, estimated, status, channel } = charge;
     if (BigInt(amount ?? 0) + BigInt(shortfall ?? 0) !== cost)
       this.violate(`${id}: ${String(amount)} and ${String(shortfall)} are not ${String(cost)}`);
     const call = this.#vendors.asked[Number(/w(\d+)\./.exec(client.text)?.[1])];
+    if (call !== undefined && channel !== call.channel) this.violate(`${id} has the words of ${call.channel}, and pays ${String(channel)}`);
     if (call === undefined || estimated !== 0n || status !== 'ok') return;
     const { inputTokens, outputTokens } = call.script;
     const right = BigInt(inputTokens + outputTokens) * nanoPerToken;
@@ -160,10 +179,10 @@ export class Promises {
 
   /** Nobody is at work, and nothing is held. */
   async #verifyRest(): Promise<void> {
-    const held = await this.#sum(
+    const [held] = await this.#database.query(
       'SELECT (SELECT COUNT(*) FROM process) + (SELECT COUNT(*) FROM till_float) + (SELECT COALESCE(SUM(held), 0) FROM account) AS sum',
     );
-    if (held !== 0n) this.violate(`at the end there are floats, processes or holds: ${held}`);
+    if (held?.['sum'] !== 0n) this.violate(`at the end there are floats, processes or holds: ${String(held?.['sum'])}`);
     for (const row of await this.#database.query('SELECT * FROM usage')) {
       const text = Object.values(row).join(' ');
       if (secrets.test(text)) this.violate(`a record tells ${text}`);
@@ -171,16 +190,15 @@ export class Promises {
     const running = this.#vendors.asked.find(({ upstream, process }) => process.isAlive && !upstream.over);
     if (running !== undefined) this.violate(`call ${running.call} for ${running.request} never ended`);
   }
+}
 
-  #charges(id: string): Promise<readonly Row[]> {
-    return this.#database.query(
-      'SELECT t.id, t.amount, u.cost, u.shortfall, u.estimated, u.status FROM transfer t JOIN usage u ON u.id=t.id WHERE t.id IN ($1, $2)',
-      [id, `${id}/late`],
-    );
+function byRequest(rows: readonly Row[]): Map<string, Row[]> {
+  const all = new Map<string, Row[]>();
+  for (const row of rows) {
+    const id = String(row['id']).replace('/late', '');
+    const known = all.get(id);
+    if (known === undefined) all.set(id, [row]);
+    else known.push(row);
   }
-
-  async #sum(sql: string, id?: string): Promise<bigint> {
-    const [row] = await this.#database.query(sql, id === undefined ? [] : [id, `${id}/late`]);
-    return BigInt(row?.['sum'] ?? 0);
-  }
+  return all;
 }

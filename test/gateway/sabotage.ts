@@ -10,6 +10,8 @@ import type { Tamper } from './simulated-node.ts';
 export interface Sabotage {
   readonly rule: string;
   readonly tamper: Tamper;
+  /** What must be missed, where another promise might be broken with it. */
+  readonly missed?: RegExp;
 }
 
 type Change = (reservation: Reservation) => Partial<Reservation>;
@@ -71,6 +73,15 @@ const faulting = (fault: (status: number, right: Fault) => Fault): Tamper =>
     },
   }));
 
+/** Whatever ends a call, its vendor does not hear of it. */
+const deaf = along(({ upstream }) => {
+  const post: typeof upstream.post = (ask, times, call) => {
+    Object.defineProperty(call, 'abort', { value: () => {} });
+    upstream.post(ask, times, call);
+  };
+  return { upstream: Object.assign(Object.create(upstream), { post, prefix: upstream.prefix }) };
+});
+
 export const sabotages: readonly Sabotage[] = [
   {
     rule: 'the last byte waits for the commit',
@@ -100,15 +111,13 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     rule: 'a vendor stops when its client has left',
-    tamper: along((lane) => {
-      const { upstream } = lane;
-      const post: typeof upstream.post = (ask, times, call) => {
-        // Whatever ends the call, the vendor does not hear of it.
-        Object.defineProperty(call, 'abort', { value: () => {} });
-        upstream.post(ask, times, call);
-      };
-      return { upstream: Object.assign(Object.create(upstream), { post, prefix: upstream.prefix }) };
-    }),
+    missed: /its client left/,
+    tamper: deaf,
+  },
+  {
+    rule: 'of two that are asked the slower is broken off',
+    missed: /another call has answered/,
+    tamper: deaf,
   },
   {
     rule: 'a place among those that run is given back',

@@ -84,6 +84,11 @@ export class SimulatedClient implements Wire {
     for (const tell of closed) tell(complete);
   }
 
+  /** It hears no more: everything was said, or its connection is broken. */
+  get isOver(): boolean {
+    return this.complete || this.#gone;
+  }
+
   /** It was answered, and nothing is missing: a stream has the mark of its end. */
   get isWhole(): boolean {
     return this.complete && this.status === 200 && (this.body.startsWith('{') || this.body.endsWith('data: [DONE]\n\n'));

@@ -32,6 +32,7 @@ export interface NodeRooms {
   readonly tamper: Tamper;
   /** Everything that it writes about its requests. */
   readonly tell: (line: object) => void;
+  readonly hedged: Parts['hedged'];
   readonly bug: (id: string, error: unknown) => void;
 }
 
@@ -49,12 +50,13 @@ export class SimulatedNode {
   readonly #parts: Parts;
   readonly #bug: NodeRooms['bug'];
 
-  constructor({ process, vendors: asked, snapshot, random, tamper, tell, bug }: NodeRooms) {
+  constructor({ process, vendors: asked, snapshot, random, tamper, tell, hedged, bug }: NodeRooms) {
     this.process = process;
     this.#bug = bug;
     this.#parts = tamper({
       clock: process.clock,
       random,
+      timers: process.timers,
       keyring: { known: never, lookUp: never },
       limiter: new MemoryLimiter(process.clock),
       till: process.till,
@@ -62,8 +64,8 @@ export class SimulatedNode {
       hedges: new HedgeBudget(),
       limits: {
         ...gatewayLimits,
-        whole: { firstByteTimeoutMs: 20_000, idleTimeoutMs: 10_000 },
-        stream: { firstByteTimeoutMs: 20_000, idleTimeoutMs: 10_000 },
+        whole: { firstByteTimeoutMs: 12_000, idleTimeoutMs: 10_000 },
+        stream: { firstByteTimeoutMs: 12_000, idleTimeoutMs: 10_000 },
       },
       watch: new VirtualWatch(process),
       catalog: () => snapshot,
@@ -85,7 +87,7 @@ export class SimulatedNode {
       signatures: { recall: never, keep: never, expire: never },
       access: tell,
       failed: tell,
-      hedged: tell,
+      hedged,
     });
   }
 

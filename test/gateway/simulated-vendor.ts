@@ -41,6 +41,12 @@ export class SimulatedVendors {
     return this.asked.some(({ process, upstream }) => process.isAlive && !upstream.over);
   }
 
+  /** Requests for which two of them are at work, on behalf of `process`. */
+  hedgesOf(process: SimulatedProcess): number {
+    const running = this.asked.filter((call) => call.process === process && !call.upstream.over).map(({ request }) => request);
+    return running.length - new Set(running).size;
+  }
+
   /** A call from `process` arrives on a channel, and goes as chance will have it. */
   take(channel: string, process: SimulatedProcess, ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
     const random = this.#random;

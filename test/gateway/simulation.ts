@@ -33,6 +33,11 @@ export interface History {
   readonly jumps: number;
   readonly unknown: number;
   readonly unreturned: number;
+  /** Requests that two channels were asked for, by who answered, and those whose node crashed in between. */
+  readonly hedgedFirst: number;
+  readonly hedgedSecond: number;
+  readonly hedgedNeither: number;
+  readonly hedgedCrashed: number;
   /** Of everything that clients were told and the database holds. */
   readonly digest: string;
 }
@@ -44,8 +49,13 @@ const pace = 4;
 const networkFaults = { lostBefore: 8, lostAfter: 8, late: 4, slow: 20 };
 /** Users with plenty, and some whose money ends within a few answers. */
 const balances = [1_000_000_000_000n, 1_000_000_000_000n, 300_000_000n, 60_000_000n];
-/** Beyond every limit of time that a request has, and the takeover of a dead process. */
+/** What is not at rest by then never will be: beyond every limit of time that a request has, and the takeover of a dead process. */
 const calmMs = 120_000;
+/** A steady vendor has answered by then. */
+const answerMs = 30_000;
+/** So long at rest: whoever was told something wrong has heard of it. */
+const restMs = 2_000;
+const lookEveryMs = 1_000;
 /** Vendors that have begun to dribble go on; the slowest has said everything by now. */
 const dribbledMs = 1_200_000;
 
@@ -61,7 +71,7 @@ class World {
   #ids = 0;
   #asked = 0;
   #calm = false;
-  readonly #counts = { left: 0, crashes: 0, pauses: 0, jumps: 0 };
+  readonly #counts = { left: 0, crashes: 0, pauses: 0, jumps: 0, hedgedCrashed: 0 };
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -96,6 +106,7 @@ class World {
 
   #told(): History {
     const clients = this.#promises.requests.map(({ client }) => client);
+    const { first, second, neither } = this.#promises.hedges;
     const digest = createHash('sha256').update(this.#promises.trace.join('\n')).digest('hex').slice(0, 16);
     return {
       seed: this.#options.seed,
@@ -106,6 +117,9 @@ class World {
       calls: this.#vendors.asked.length,
       unknown: this.#network.unknown,
       unreturned: this.#promises.unreturned,
+      hedgedFirst: first,
+      hedgedSecond: second,
+      hedgedNeither: neither,
       ...this.#counts,
       digest,
     };
@@ -145,6 +159,7 @@ class World {
       random: this.#random,
       tamper,
       tell: (line) => this.#promises.told(line),
+      hedged: (line) => this.#promises.hedged(line),
       bug: (id, error) => this.#promises.violate(`${id} met a bug`, error),
     });
     process.till.open().catch((error: unknown) => this.#promises.violate('a node could not start', error));
@@ -156,7 +171,8 @@ class World {
     const id = `req_${String(this.#asked++).padStart(8, '0')}`;
     if (node === undefined) return;
     const account = `user-${Math.floor(random() * balances.length)}`;
-    const model = random() < 0.6 ? 'plain' : 'other';
+    const dice = random();
+    const model = dice < 0.4 ? 'plain' : dice < 0.6 ? 'other' : 'hedged';
     this.#send(node, { id, account, model, stream: random() < 0.6, outputTokensMax: 1 + Math.floor(random() * 60) });
   }
 
@@ -196,6 +212,7 @@ class World {
     if (process === undefined) return;
     if (dice < 0.3) {
       this.#counts.crashes++;
+      this.#counts.hedgedCrashed += this.#vendors.hedgesOf(process);
       process.isAlive = false;
       this.#nodes[slot] = undefined;
       this.time.after(this.#random() * 8_000, () => this.#start(slot));
@@ -217,15 +234,14 @@ class World {
     this.#vendors.calm = true;
     this.#network.faults = noFaults;
     this.#network.outageUntil = 0;
-    const calmFrom = this.time.now;
-    await this.#until(() => this.time.now > calmFrom + calmMs && (!this.#vendors.busy || this.time.now > calmFrom + dribbledMs));
+    await this.#comeToRest();
     for (const [slot, node] of this.#nodes.entries()) {
       if (node === undefined) return this.#promises.violate('a node did not come back');
       const last = { account: 'user-0', model: 'plain', stream: slot % 2 === 0, outputTokensMax: 60 };
       this.#send(node, { id: `req_9${String(slot).padStart(7, '0')}`, ...last });
     }
     const answeredFrom = this.time.now;
-    await this.#until(() => this.time.now > answeredFrom + 30_000);
+    await this.#until(() => this.#isAnswered || this.time.now > answeredFrom + answerMs);
     let open = nodeCount;
     for (const node of this.#nodes) {
       for (const { account, reserved } of node?.process.till.held ?? [])
@@ -237,6 +253,32 @@ class World {
       );
     }
     await this.#until(() => open === 0);
+  }
+
+  /** What never comes to rest is looked at as it is: then some promise is broken. */
+  async #comeToRest(): Promise<void> {
+    const calmFrom = this.time.now;
+    let untilMs = calmFrom;
+    for (let restingMs = 0; restingMs <= restMs; restingMs = (await this.#isAtRest()) ? restingMs + lookEveryMs : 0) {
+      untilMs += lookEveryMs;
+      await this.#until(() => this.time.now > untilMs);
+      if (this.time.now > calmFrom + (this.#vendors.busy ? dribbledMs : calmMs)) return;
+    }
+  }
+
+  /** Nobody waits for anything, and what crashed has been taken over. */
+  async #isAtRest(): Promise<boolean> {
+    if (!this.#isAnswered || this.#vendors.busy || this.#network.stray > 0) return false;
+    for (const node of this.#nodes) {
+      if (node === undefined || node.process.isStopped) return false;
+      if (node.process.till.process === undefined || node.process.till.unsettled > 0) return false;
+    }
+    const processes = await this.#options.database.query('SELECT id FROM process');
+    return processes.length === nodeCount;
+  }
+
+  get #isAnswered(): boolean {
+    return this.#promises.requests.every(({ client, process }) => client.isOver || !process.isAlive);
   }
 }
 

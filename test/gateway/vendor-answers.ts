@@ -30,7 +30,7 @@ export function answerTo(body: string, path: string, call: number, calm: boolean
   const limit = Number(/"max_(?:completion_)?tokens":\s*(\d+)/.exec(body)?.[1] ?? 100);
   const script = scriptOf(call, limit, calm || steady || random() < 0.85, random);
   const dice = calm ? 1 : random();
-  const usual = { silent: false, script, pace: calm ? 20 : 3 * 400 ** random(), cut: -1 };
+  const usual = { silent: false, script, pace: calm ? 20 : 3 * 150 ** random(), cut: -1 };
   if (!steady && dice < 0.03) return { ...usual, silent: true, status: 0, headers: {}, pieces: [] };
   if (!steady && dice < 0.18) {
     const status = statuses[Math.floor(random() * statuses.length)] ?? 500;

@@ -25,6 +25,8 @@ export class SimulatedNetwork {
   calls = 0;
   unknown = 0;
   late = 0;
+  /** Calls that their callers have given up, and that the database will do all the same. */
+  stray = 0;
   outageUntil = 0;
   /** Says what becomes of a call; undefined leaves it to chance. */
   script: (procedure: string, input: unknown) => Fate | undefined = () => undefined;
@@ -84,11 +86,11 @@ export class SimulatedNetwork {
     const fate = this.script(procedure, input) ?? this.#roll(procedure);
     if (fate === 'lost before') unknown(there + back);
     else if (fate === 'lost after') {
-      this.#time.after(there, async () => void (await this.#execute(procedure, input)));
+      this.#stray(there, procedure, input);
       unknown(there + back + this.#random() * 500);
     } else if (typeof fate === 'object' && 'late' in fate) {
       this.late++;
-      this.#time.after(there + fate.late, async () => void (await this.#execute(procedure, input)));
+      this.#stray(there + fate.late, procedure, input);
       unknown(there + this.#random() * 2_000);
     } else {
       const delay = fate === 'slow' ? this.#random() * 4_000 : fate === 'answered' ? 0 : fate.delayed;
@@ -117,6 +119,14 @@ export class SimulatedNetwork {
       return { ok: false, error };
     }
     return { ok: false, error: new DatabaseError('unknown', 'the connection was lost') };
+  }
+
+  #stray(ms: number, procedure: string, input: unknown): void {
+    this.stray++;
+    this.#time.after(ms, async () => {
+      await this.#execute(procedure, input);
+      this.stray--;
+    });
   }
 
   async #execute(procedure: string, input: unknown): Promise<Answer> {

@@ -1,4 +1,3 @@
-import type { Timers } from '../../base/timers.ts';
 import type { Files } from '../../media/files.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Parts } from '../parts.ts';
@@ -22,9 +21,8 @@ export interface TaskLine {
 
 /** What work that outlives its request needs beside the pipeline's parts. */
 export interface TaskParts
-  extends Pick<Parts, 'clock' | 'random' | 'limiter' | 'health' | 'catalog' | 'lanes' | 'downloads' | 'access' | 'limits'> {
+  extends Pick<Parts, 'clock' | 'random' | 'timers' | 'limiter' | 'health' | 'catalog' | 'lanes' | 'downloads' | 'access' | 'limits'> {
   readonly database: Database;
-  readonly timers: Timers;
   readonly files: Pick<Files, 'put' | 'copy' | 'room' | 'remove'>;
   readonly pins: Pins;
   readonly taskLimits: TaskLimits;
