@@ -218,7 +218,8 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await picture(page, 'operator-orders');
 
     await go('/operator/reconciliation?wallet=alipay');
-    await page.getByRole('button', { name: 'Run now' }).click();
+    // After half past ten in China it has been compared by itself.
+    await page.getByRole('button', { name: /^Run (now|again)$/ }).click();
     await page.getByText('The bill and the ledger agree.').waitFor();
     await expectAccessible(page, 'a reconciliation');
     await picture(page, 'operator-reconciliation');
