@@ -83,7 +83,7 @@ export class Attempt implements UpstreamListener {
     if (lane.authorize === undefined)
       lane.upstream.post({ method, path, sign: lane.sign, headers: ask.headers, body: ask.body, rest: ask.rest }, times, this.upstreamCall);
     else {
-      const headers = { ...lane.sign, ...ask.headers };
+      const headers = Object.assign({}, lane.sign, ask.headers);
       this.#prove(lane.upstream, lane.authorize, { method, path, headers, body: ask.body, rest: ask.rest }, times);
     }
   }
@@ -93,7 +93,7 @@ export class Attempt implements UpstreamListener {
     const send = (proof: Proof): void => {
       if (this.upstreamCall.over) return;
       if ('kind' in proof) this.#resolve({ kind: 'fault', stage: 'connecting', fault: proof });
-      else upstream.post({ ...ask, headers: { ...ask.headers, ...proof.headers } }, times, this.upstreamCall);
+      else upstream.post({ ...ask, headers: Object.assign({}, ask.headers, proof.headers) }, times, this.upstreamCall);
     };
     const proof = authorize({ method: ask.method, url: upstream.urlOf(ask.path), headers: ask.headers, body: ask.body });
     if (!(proof instanceof Promise)) send(proof);

@@ -5,12 +5,14 @@ import { StreamWatch, type Watched } from './stream-watch.ts';
 test('of many streams each is looked at once a round, others have their turn between, and who has left is not looked at', async () => {
   const watch = new StreamWatch(20);
   let looks = 0;
+  const seen: Watched[] = [];
   let leaves: Watched | undefined;
   const turns: number[] = [];
   const one = (): Watched => ({
     look() {
       if (looks === 0) takeTurns();
       looks++;
+      seen.push(this);
       if (leaves !== undefined) watch.remove(leaves);
       leaves = undefined;
     },
@@ -27,7 +29,8 @@ test('of many streams each is looked at once a round, others have their turn bet
   for (const watched of all) watch.remove(watched);
   expect(turns.length).toBeGreaterThan(6);
   expect(Math.max(...turns.map((at, n) => at - (turns[n - 1] ?? 0)))).toBeLessThanOrEqual(256);
-  expect(looks).toBe(999);
+  expect(new Set(seen.slice(0, 999)).size, 'nobody twice before everybody once').toBe(999);
+  expect(seen).not.toContain(all.at(-1));
   expect(watch.open).toBe(0);
 });
 
@@ -44,3 +47,33 @@ test('who comes after the last has gone is looked at like the first', async () =
   while (looks === before) await wait(5);
   watch.remove(watched);
 });
+
+test('a look for which it was time while the last was under way begins when that is over', async () => {
+  const everyMs = 300;
+  const watch = new StreamWatch(everyMs);
+  const begins: number[] = [];
+  let endedMs = 0;
+  const first = {
+    look() {
+      begins.push(performance.now());
+      if (begins.length === 1) block(160);
+    },
+  };
+  const middle = { look: () => begins.length === 1 && block(160) };
+  const last = {
+    look() {
+      endedMs ||= performance.now();
+    },
+  };
+  const idle = Array.from({ length: 200 }, () => ({ look() {} }));
+  const all = [first, ...idle.slice(0, 150), middle, ...idle.slice(150), ...Array.from({ length: 100 }, () => ({ look() {} })), last];
+  for (const watched of all) watch.add(watched);
+  while (begins.length < 2) await wait(5);
+  for (const watched of all) watch.remove(watched);
+  expect((begins[1] ?? 0) - endedMs).toBeLessThan(everyMs / 2);
+});
+
+function block(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}

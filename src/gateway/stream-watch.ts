@@ -14,6 +14,8 @@ export class StreamWatch {
   #timer: NodeJS.Timeout | undefined;
   /** Those that the look under way has not come to. */
   #row: Iterator<Watched> | undefined;
+  /** It was time for the next look before this one was over: who counts looks counts time. */
+  #again = false;
 
   constructor(everyMs = lookEveryMs) {
     this.everyMs = everyMs;
@@ -33,7 +35,10 @@ export class StreamWatch {
   }
 
   readonly #lookAll = (): void => {
-    if (this.#row !== undefined) return;
+    if (this.#row !== undefined) {
+      this.#again = true;
+      return;
+    }
     if (this.#watched.size > 0) return this.#look(this.#watched.values());
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -42,10 +47,17 @@ export class StreamWatch {
   #look(row: Iterator<Watched>): void {
     for (let n = 0; n < lookedAtOnce; n++) {
       const next = row.next();
-      if (next.done) return;
+      if (next.done) return this.#ended();
       next.value.look();
     }
     this.#row = row;
+    setImmediate(this.#lookOn);
+  }
+
+  #ended(): void {
+    if (!this.#again) return;
+    this.#again = false;
+    this.#row = this.#watched.values();
     setImmediate(this.#lookOn);
   }
 

@@ -71,8 +71,14 @@ function askAt(path: string, call: Call, changes: readonly Change[]): Ask {
 const json = { 'content-type': 'application/json' } as const;
 
 function headersOf({ clientHeaders }: Call): Ask['headers'] {
-  const said = clientHeaders === undefined ? [] : formatHeaders.filter((name) => clientHeaders[name] !== undefined);
-  return said.length === 0 ? json : { ...json, ...Object.fromEntries(said.map((name) => [name, String(clientHeaders?.[name])])) };
+  let headers: Record<string, string> | undefined;
+  for (const name of formatHeaders) {
+    const value = clientHeaders?.[name];
+    if (value === undefined) continue;
+    headers ??= { 'content-type': 'application/json' };
+    headers[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return headers ?? json;
 }
 
 /** What another model of the same conversation said with it would be refused here: thinking that no Claude signed, and signatures of calls. */
